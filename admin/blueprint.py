@@ -26,6 +26,7 @@ from admin.replies import (
     form_expired,
     not_allowed,
     not_found,
+    only_some_sites,
     sign_in_unavailable,
     store_failed,
     too_large,
@@ -33,6 +34,7 @@ from admin.replies import (
     write_audit,
 )
 from admin.table import PAGES
+from admin.visible import require_visible, sees_all
 from server.api.access import configuration
 from server.domain.roles import Role
 from server.guards.limits import LimitsUnavailable
@@ -145,12 +147,14 @@ def _require_second_factor() -> ResponseReturnValue | None:
 
 @blueprint.before_request
 def _require_role() -> ResponseReturnValue | None:
-    """Before the form is read: who may not send it gets no answer about what it says."""
+    """Before the form is read: whoever may not send it gets no answer about what it says."""
     operator, route = g.get("operator"), _route_of.get(request.endpoint or "")
     page = _page_of.get(request.endpoint or "")
-    if operator is None or route is None or page is None or page.public or operator.role.may(route.role):
+    if operator is None or route is None or page is None or page.public:
         return None
-    return not_allowed(operator.role, route.role)
+    if not operator.role.may(route.role):
+        return not_allowed(operator.role, route.role)
+    return only_some_sites() if route.all_sites and not sees_all() else None
 
 
 @blueprint.before_request
@@ -158,6 +162,9 @@ def _refuse_long_numbers() -> None:
     """Ids beyond the range of the database's integer type get a 404."""
     if any(isinstance(value, int) and value > LARGEST for value in (request.view_args or {}).values()):
         abort(404)
+
+
+blueprint.before_request(require_visible)
 
 
 @blueprint.before_request
@@ -217,6 +224,7 @@ def _frame() -> dict[str, object]:
         "tabs": (site_tabs(PAGES, shown, operator.role) or sections(PAGES, shown)) if operator else None,
         "operator": operator,
         "may_edit": operator is not None and operator.role.may(Role.EDITOR),
+        "may_edit_all": operator is not None and operator.role.may(Role.EDITOR) and sees_all(),
         "may_own": operator is not None and operator.role.may(Role.OWNER),
         "asset": asset,
         "day_options": DAY_OPTIONS,

@@ -11,7 +11,8 @@ from typing import Generic, TypeVar
 from flask import request
 from wtforms import SelectChoice
 
-from server.api.access import stores
+from admin.visible import sees_all, visible_ids, visible_sites
+from server.domain.roles import SiteSet
 from server.domain.site import Site
 
 DAY_OPTIONS = (
@@ -23,11 +24,12 @@ DAY_OPTIONS = (
 )
 
 
-def chosen_site() -> tuple[dict[str, Site], str]:
-    """Every site by id, and the id that is asked for; empty for all of them or an unknown one."""
-    sites = {site.id: site for site in stores().sites.all()}
+def chosen_site() -> tuple[dict[str, Site], str, SiteSet]:
+    """Every site that the operator sees by id; the id that is asked for, empty for all of them or an unknown
+    one; and the ids that stores are asked for."""
+    sites = {site.id: site for site in visible_sites()}
     wanted = request.args.get("site", "")
-    return sites, wanted if wanted in sites else ""
+    return (sites, wanted, frozenset({wanted})) if wanted in sites else (sites, "", visible_ids())
 
 
 def chosen_days() -> tuple[int, datetime | None]:
@@ -45,13 +47,17 @@ def began(days: int, now: datetime) -> datetime:
 
 def site_options(sites: dict[str, Site]) -> list[tuple[str, str]]:
     """Choices of a site filter."""
-    return [("", "All sites"), *((site.id, site.name) for site in sites.values())]
+    return [
+        ("", "All sites" if sees_all() else "All your sites"),
+        *((site.id, site.name) for site in sites.values()),
+    ]
 
 
 def site_choices() -> list[SelectChoice]:
-    """Return the sites as choices of a form's field, with one for all."""
-    sites = {site.id: site for site in stores().sites.all()}
-    return [SelectChoice(*option) for option in site_options(sites)]
+    """Return the sites that the operator sees as choices of a form's field, with one for all where that is
+    every site."""
+    options = site_options({site.id: site for site in visible_sites()})
+    return [SelectChoice(*option) for option in options[not sees_all() :]]
 
 
 Row = TypeVar("Row")

@@ -10,6 +10,7 @@ from typing import TypeVar
 from flask import request, url_for
 from flask.typing import ResponseReturnValue
 
+from admin.visible import visible_site
 from server.api.access import stores
 from server.domain.roles import Role
 
@@ -32,6 +33,8 @@ class Route:
     """What an operator must at least be."""
     recent: bool = False
     """Whether it needs a recent proof of who is at the browser, see admin.people.recent."""
+    all_sites: bool = False
+    """Whether it is closed to whoever sees only some of the sites."""
 
 
 class Page:
@@ -79,12 +82,18 @@ class Page:
         return [self, *(self.under.line if self.under else ())]
 
     def get(
-        self, rule: str, *, framed: bool = False, role: Role = Role.VIEWER, recent: bool = False
+        self,
+        rule: str,
+        *,
+        framed: bool = False,
+        role: Role = Role.VIEWER,
+        recent: bool = False,
+        all_sites: bool = False,
     ) -> Callable[[View], View]:
         """Shows something, and changes nothing."""
-        return self._route(rule, "GET", role, framed=framed, recent=recent)
+        return self._route(rule, "GET", role, framed=framed, recent=recent, all_sites=all_sites)
 
-    def post(
+    def post(  # noqa: PLR0913 - properties of a form, by name
         self,
         rule: str,
         *,
@@ -92,11 +101,12 @@ class Page:
         role: Role = Role.EDITOR,
         recent: bool = False,
         has_password: bool = False,
+        all_sites: bool = False,
     ) -> Callable[[View], View]:
         """Changes something: what it was goes to the audit log, see admin.replies. A form that has a field
         for the password, which its view checks, needs no other proof."""
         is_guarded = recent or (not has_password and any(page.recent for page in self.line))
-        return self._route(rule, "POST", role, large=large, recent=is_guarded)
+        return self._route(rule, "POST", role, large=large, recent=is_guarded, all_sites=all_sites)
 
     def _route(
         self,
@@ -107,10 +117,12 @@ class Page:
         large: bool = False,
         framed: bool = False,
         recent: bool = False,
+        all_sites: bool = False,
     ) -> Callable[[View], View]:
         def remember(view: View) -> View:
             called = _with_site(view) if "site" in signature(view).parameters else view
-            self.routes.append(Route(rule, view.__name__, method, called, large, framed, role, recent))
+            made = Route(rule, view.__name__, method, called, large, framed, role, recent, all_sites)
+            self.routes.append(made)
             return view
 
         return remember
@@ -155,7 +167,7 @@ class SiteTabs:
 def site_tabs(pages: tuple[Page, ...], shown: Page | None, role: Role) -> SiteTabs | None:
     """Those of the site in the address that this role may see; None on pages of no site, or of one that is
     unknown."""
-    site = stores().sites.find(str((request.view_args or {}).get("site_id", "")))
+    site = visible_site(str((request.view_args or {}).get("site_id", "")))
     if site is None or shown is None:
         return None
     return SiteTabs(

@@ -71,8 +71,18 @@ def _page(endpoint: str, values: dict[str, str | int]) -> ResponseReturnValue:
     return redirect(url_for(name, **{**kept, **values}))
 
 
-def download(body: str | bytes | Iterable[str] | Iterable[bytes], name: str, mimetype: str) -> Response:
-    """A file to save under this name; pieces are sent while they are read."""
+def download(
+    body: str | bytes | Iterable[str] | Iterable[bytes],
+    name: str,
+    mimetype: str,
+    *,
+    action: str = "downloaded a file",
+    site_id: str = "",
+    **details: object,
+) -> Response:
+    """A file to save under this name; pieces are sent while they are read. The audit log gets an entry."""
+    site_id = site_id or str((request.view_args or {}).get("site_id", ""))
+    people_stores().audit.add(g.operator.email, action, site_id, {"file": name, **details})
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(body, mimetype=mimetype, headers=headers)
 
@@ -128,6 +138,16 @@ def sign_in_unavailable(error: Exception) -> ResponseReturnValue:
         "Attempts to sign in cannot be counted, or there are too many at once. Nothing was changed. "
         "Try again in a minute. If it lasts, look at the server's log: the disk may be full, or Redis down.",
         503,
+    )
+
+
+def only_some_sites() -> ResponseReturnValue:
+    """What only an operator who sees every site may do."""
+    return _failure(
+        "This needs access to all sites",
+        "You have access to some of the sites. Nothing was changed. Ask an owner of this Docent to do it, "
+        "or to give you all sites.",
+        403,
     )
 
 

@@ -57,8 +57,11 @@ def create_app(settings: Settings | None = None, runtime: Runtime | None = None)
 
 def connect(app: Flask, settings: Settings, runtime: Runtime) -> None:
     """Lets the views of the application work with this runtime."""
+    keys = runtime.configuration.secret_keys
     app.config.update(
-        SECRET_KEY=runtime.configuration.secret_key,
+        SECRET_KEY=keys[0],
+        SECRET_KEY_FALLBACKS=list(keys[1:]),
+        WTF_CSRF_SECRET_KEY=list(keys[::-1]),
         MAX_CONTENT_LENGTH=settings.limits.body_bytes,
         MAX_FORM_MEMORY_SIZE=settings.limits.body_bytes,
         VERSION=version(),
@@ -69,12 +72,8 @@ def connect(app: Flask, settings: Settings, runtime: Runtime) -> None:
     )
     app.extensions["docent"] = runtime
     app.extensions["docent-sites"] = RecentSites(runtime.stores.sites)
-    app.extensions["docent-tokens"] = VisitorTokens(
-        runtime.configuration.secret_key, settings.limits.visitor_token_hours
-    )
-    app.extensions["docent-proofs"] = ProofOfWork(
-        runtime.configuration.secret_key, lambda: runtime.shared.cache
-    )
+    app.extensions["docent-tokens"] = VisitorTokens(keys, settings.limits.visitor_token_hours)
+    app.extensions["docent-proofs"] = ProofOfWork(keys, lambda: runtime.shared.cache)
     app.extensions["docent-streams"] = Streams(lambda: runtime.shared.cache, settings.serving.web_threads)
 
 

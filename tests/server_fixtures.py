@@ -119,6 +119,8 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
+        # Past the triggers that keep the audit log.
+        connection.execute("SET session_replication_role = replica")
         connection.execute(f"TRUNCATE {', '.join(metadata.tables)} RESTART IDENTITY CASCADE")
     return address
 

@@ -12,9 +12,8 @@ from flask.typing import ResponseReturnValue
 
 from admin.lists import chosen_days, chosen_site, listed
 from admin.page import Page
-from admin.people.sessions import operator_email
 from admin.replies import download
-from server.api.access import delivery, dialogue, people_stores
+from server.api.access import delivery, dialogue
 from server.domain.answer import Outcome
 from server.domain.site import Site
 from server.storage.conversations.feedback import LabelStore
@@ -52,7 +51,7 @@ class Chosen:
 
 def chosen() -> Chosen:
     """Read off the address."""
-    sites, site_id = chosen_site()
+    sites, site_id, _ = chosen_site()
     days, since = chosen_days()
     first, last = _day("from"), _day("to")
     wrong = _wrong(first, last)
@@ -252,10 +251,15 @@ def _file(
     ending: str, kind: str, write: Callable[[Iterable[QuestionRow], LabelStore], Iterator[str]]
 ) -> Response:
     found = chosen()
-    # By its own call: other pages that only show something leave no entry. What was searched for may be
-    # somebody's name, and is not noted.
-    details = {"format": ending, "filters": sorted(found.shown)}
-    people_stores().audit.add(operator_email(), "exported conversations", found.site_id, details)
     rows = dialogue().question_list.every(found.wanted)
     name = f"{found.site_id or 'docent'}-conversations-{datetime.now(UTC):%Y-%m-%d}.{ending}"
-    return download(write(rows, dialogue().labels), name, kind)
+    # What was searched for may be somebody's name, and is not noted.
+    return download(
+        write(rows, dialogue().labels),
+        name,
+        kind,
+        action="exported conversations",
+        site_id=found.site_id,
+        format=ending,
+        filters=sorted(found.shown),
+    )

@@ -70,12 +70,12 @@ class Written:
 @page.get("/messages")
 def messages() -> ResponseReturnValue:
     """Filtered by `site`, `state` and `days`; what is not known counts as no filter."""
-    sites, site_id = chosen_site()
+    sites, site_id, site_ids = chosen_site()
     state = next((known for known in DeliveryState if known == request.args.get("state")), None)
     days, since = chosen_days()
     found = listed(
         lambda limit, offset: delivery().contact.recent(
-            site_id=site_id or None, state=state, since=since, limit=limit, offset=offset
+            site_ids=site_ids, state=state, since=since, limit=limit, offset=offset
         ),
         ROWS,
     )
@@ -85,7 +85,7 @@ def messages() -> ResponseReturnValue:
         sites=sites,
         site_id=site_id,
         state=state,
-        total=delivery().contact.total(site_id=site_id or None, state=state, since=since),
+        total=delivery().contact.total(site_ids=site_ids, state=state, since=since),
         state_options=[("", "Any"), *((known.value, label) for known, label in STATES.items())],
         days=days,
         is_filtered=bool(site_id or state or since),

@@ -140,7 +140,7 @@ CHOICES: dict[str, tuple[str, frozenset[GapStatus]]] = {
 @page.get("/gaps")
 def gaps() -> ResponseReturnValue:
     """Filtered by `site`, `status`, `days` and `search`; what is not known counts as no filter."""
-    sites, site_id = chosen_site()
+    sites, site_id, site_ids = chosen_site()
     status = request.args.get("status", "")
     status = status if status in CHOICES else ""
     days, since = chosen_days()
@@ -148,7 +148,7 @@ def gaps() -> ResponseReturnValue:
     store = stores().gaps
     found = listed(
         lambda limit, offset: store.all(
-            site_id=site_id,
+            site_ids=site_ids,
             statuses=CHOICES[status][1],
             since=since,
             search=search,
@@ -160,7 +160,7 @@ def gaps() -> ResponseReturnValue:
     return render_template(
         "admin/gaps.html",
         gaps=found,
-        open=store.open_count(site_id),
+        open=store.open_count(site_ids),
         sites=sites,
         site_id=site_id,
         status=status,
@@ -172,7 +172,7 @@ def gaps() -> ResponseReturnValue:
     )
 
 
-@page.post("/gaps/look")
+@page.post("/gaps/look", all_sites=True)
 def gaps_look() -> ResponseReturnValue:
     """Take in new questions at once, for a few seconds at most."""
     looked = gap_work().look(5.0)

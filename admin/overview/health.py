@@ -11,6 +11,7 @@ from flask.typing import ResponseReturnValue
 from admin.formats import duration
 from admin.lists import chosen_days, chosen_site
 from admin.page import Page
+from admin.visible import sees, sees_all, visible_ids, visible_sites
 from server.api.access import configuration, crawling, database, delivery, engine, shared, stores
 from server.domain.contact import ContactOptions, DeliveryState
 from server.settings import Settings
@@ -131,6 +132,8 @@ def part_states() -> list[PartState]:
     """Every part, in the order in which an answer needs them."""
     parts = [_part(name, state) for name, state in engine().readiness().items()]
     parts += [_chat_model(), _disk(), _worker(), *_contact()]
+    if not sees_all():
+        return parts  # what a part says may concern other sites, and so does since when it does
     return [replace(part, since=shared().heartbeat.since(part.name, part.is_well)) for part in parts]
 
 
@@ -148,7 +151,7 @@ def _chat_model() -> PartState:
     since = datetime.now(UTC) - RECENT
     recent = [
         incident
-        for incident in stores().incidents.recent(None, 200)
+        for incident in stores().incidents.recent(visible_ids(), 200)
         if incident.at >= since and incident.kind in MODEL_KINDS
     ]
     seconds, why = engine().chat_pause()
@@ -190,24 +193,27 @@ def _worker() -> PartState:
     runs = [run for site in stores().sites.all() if (run := stores().crawls.latest(site.id))]
     waiting = [run for run in runs if run.state == "waiting"]
     running = [run for run in runs if run.state == "running"]
+    seen = sum(sees(run.site_id) for run in waiting)
     oldest = min((run.started_at for run in waiting), default=None)
     if running:
-        return PartState("Queue worker", True, f"At work on {running[0].site_id}; {len(waiting)} crawls wait")
+        name = running[0].site_id if sees(running[0].site_id) else "another site"
+        return PartState("Queue worker", True, f"At work on {name}; {seen} crawls wait")
     if oldest and datetime.now(UTC) - oldest > PATIENCE:
         return PartState(
             "Queue worker",
             False,
-            f"{len(waiting)} crawls wait and nobody takes them",
+            f"{seen or 'Other'} crawls wait and nobody takes them",
             WORKER,
         )
-    return PartState("Queue worker", True, f"{len(waiting)} crawls wait" if waiting else "Nothing waits")
+    return PartState("Queue worker", True, f"{seen} crawls wait" if seen else "Nothing waits")
 
 
 def _contact() -> list[PartState]:
     """Nothing while no site takes messages and none is left from when one did."""
-    options = [ContactOptions.of(site.options) for site in stores().sites.all()]
+    options = [ContactOptions.of(site.options) for site in visible_sites()]
     waiting, failed = (
-        delivery().contact.count(state) for state in (DeliveryState.WAITING, DeliveryState.FAILED)
+        delivery().contact.count(state, visible_ids())
+        for state in (DeliveryState.WAITING, DeliveryState.FAILED)
     )
     label = "Messages to people"
     if any(one.email for one in options) and not configuration().settings.contact.smtp_url:
@@ -233,20 +239,20 @@ SHOWN = 200
 @page.get("/health")
 def health() -> ResponseReturnValue:
     """Incidents of one `site` or of all, of one `kind` or any, of the last `days` or all that are kept."""
-    sites, site_id = chosen_site()
+    sites, site_id, site_ids = chosen_site()
     days, since = chosen_days()
-    kinds = stores().incidents.kinds(site_id or None, since)
+    kinds = stores().incidents.kinds(site_ids, since)
     kind = request.args.get("kind", "")
     kind = kind if kind in KINDS or kind in kinds else ""
     incidents = [
         (incident, kind_of(incident.kind, incident.message))
-        for incident in stores().incidents.recent(site_id or None, SHOWN, since, kind)
+        for incident in stores().incidents.recent(site_ids, SHOWN, since, kind)
     ]
     return render_template(
         "admin/health.html",
         parts=part_states(),
         versions=_versions(),
-        queued=len(crawling().jobs),
+        queued=len(crawling().jobs) if sees_all() else None,
         incidents=incidents,
         sites=sites,
         site_id=site_id,

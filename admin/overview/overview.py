@@ -15,6 +15,7 @@ from admin.overview.health import Kind, kind_of
 from admin.page import Page
 from server.api.access import delivery, dialogue, stores
 from server.domain.contact import DeliveryState
+from server.domain.roles import SiteSet
 from server.domain.site import Site
 from server.storage.conversations.figures import Figures, FigureStore
 from server.storage.crawls.runs import CrawlRun
@@ -274,7 +275,7 @@ class Day:
 @page.get("/")
 def overview() -> ResponseReturnValue:
     """Figures of one `site` or of all, over the last `days`."""
-    sites, site_id = chosen_site()
+    sites, site_id, site_ids = chosen_site()
     days = request.args.get("days", DEFAULT, type=int)
     period = Period(days if days in CHOICES else DEFAULT, datetime.now(UTC))
     ids = [site_id] if site_id else list(sites)
@@ -287,23 +288,23 @@ def overview() -> ResponseReturnValue:
         site_id=site_id,
         period=period,
         day_options=[(days, label) for days, label in DAY_OPTIONS if days in CHOICES],
-        figures=_compared(store, ids, site_id, period, total),
+        figures=_compared(store, ids, site_id, site_ids, period, total),
         total=total,
         charts=_charts(period, by_day, total),
         days=[_day(day.isoformat(), by_day.get(day.isoformat(), Figures())) for day in reversed(period.days)],
         outcomes=OUTCOMES,
         format=FILTERS,
         listed=url_for("admin.conversations", site=site_id or None),
-        troubles=_troubles(site_id, period),
+        troubles=_troubles(site_ids, period),
         usage=stores().usage.by_model(ids, period.days[0], period.days[-1]),
         summaries=_summaries([sites[id] for id in ids], store.asked(ids, period.days[0], period.days[-1])),
-        waiting=delivery().contact.total(site_id=site_id or None, state=DeliveryState.WAITING),
-        failed=delivery().contact.total(site_id=site_id or None, state=DeliveryState.FAILED),
+        waiting=delivery().contact.total(site_ids=site_ids, state=DeliveryState.WAITING),
+        failed=delivery().contact.total(site_ids=site_ids, state=DeliveryState.FAILED),
     )
 
 
 def _compared(
-    store: FigureStore, ids: list[str], site_id: str, period: Period, total: Figures
+    store: FigureStore, ids: list[str], site_id: str, site_ids: SiteSet, period: Period, total: Figures
 ) -> list[Compared]:
     """Compare every figure with the days before, and link the list that counts the same."""
     cut = period.before_until
@@ -312,10 +313,8 @@ def _compared(
     if period.count > 1:
         before += store.total(ids, period.before_since.date(), began.date() - timedelta(days=1))
     contact = delivery().contact
-    written = contact.total(site_id=site_id or None, since=period.since)
-    written_before = contact.total(
-        site_id=site_id or None, since=period.before_since, until=period.before_until
-    )
+    written = contact.total(site_ids=site_ids, since=period.since)
+    written_before = contact.total(site_ids=site_ids, since=period.before_since, until=period.before_until)
     return compared(total, before, written, written_before, site_id, period.count)
 
 
@@ -346,10 +345,10 @@ def _day(day: str, figures: Figures) -> Day:
     return Day(day, [("", figures.asked), *counts], [*times, money(figures.cost)])
 
 
-def _troubles(site_id: str, period: Period) -> list[Trouble]:
+def _troubles(site_ids: SiteSet, period: Period) -> list[Trouble]:
     """Kinds of incidents of these days and of those before, the most frequent first."""
-    now = stores().incidents.kinds(site_id or None, period.since)
-    before = stores().incidents.kinds(site_id or None, period.before_since, period.before_until)
+    now = stores().incidents.kinds(site_ids, period.since)
+    before = stores().incidents.kinds(site_ids, period.before_since, period.before_until)
     found = [Trouble(name, kind_of(name), now.get(name, 0), before.get(name, 0)) for name in {*now, *before}]
     return sorted(found, key=lambda trouble: (-trouble.times, -trouble.before, trouble.name))
 

@@ -202,7 +202,9 @@ def welcome_operator() -> ResponseReturnValue:
     form, link = _sent(LinkKind.INVITE)
     if isinstance(link, OperatorLink):
         try:
-            id = people_stores().operators.create(link.email, hash_password(form.password.data), link.role)
+            id = people_stores().operators.create(
+                link.email, hash_password(form.password.data), link.role, link.sites
+            )
         except OperatorExists:
             return refused("This address has an account already. Log in.", "login")
         if operator := people_stores().operators.get(id):

@@ -19,10 +19,11 @@ from admin.replies import changed, done, download, refused, unchanged
 from admin.settings import settings as settings_page
 from admin.settings.webhooks import Ticks
 from server.api.access import configuration, people_stores, stores
-from server.domain.roles import Role
+from server.domain.roles import Role, SiteSet, site_list
 from server.storage.csv_file import written
 from server.storage.errors import LastOwner
-from server.storage.people.api_keys import Change, Scope
+from server.storage.people.api_keys import Scope
+from server.storage.people.audit import Change
 from server.storage.people.operators import LinkKind, Operator
 
 page = Page(section="People", under=settings_page.page)
@@ -34,7 +35,29 @@ ROLES = [
 ]
 
 
-class InviteForm(Form):
+REACH = [("all", "All sites"), ("some", "Only the sites ticked below")]
+
+
+class SitesForm(Form):
+    """Which sites a person sees."""
+
+    reach = SelectField("Access", choices=[SelectChoice(*one) for one in REACH], default="all")
+    sites = Ticks("Sites")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.sites.choices = [SelectChoice(site.id, site.name) for site in stores().sites.all()]
+
+    def validate_sites(self, field: Ticks) -> None:
+        if self.reach.data == "some" and not field.data:
+            raise StopValidation("Tick at least one site, or choose all sites.")
+
+    @property
+    def chosen(self) -> SiteSet:
+        return frozenset(self.sites.data) if self.reach.data == "some" else None
+
+
+class InviteForm(SitesForm):
     """Somebody who gets an account."""
 
     email = EmailField("E-mail", [Needed("Write the e-mail address of the person."), check_email])
@@ -62,8 +85,9 @@ def people_invite() -> ResponseReturnValue:
     if not valid:
         return _shown(form), UNPROCESSABLE
     role = Role(form.role.data)
-    secret = people_stores().links.invite(form.email.data, role, g.operator.email)
-    changed("invited", person=form.email.data.strip().lower(), role=role.value)
+    secret = people_stores().links.invite(form.email.data, role, g.operator.email, form.chosen)
+    person = form.email.data.strip().lower()
+    changed("invited", person=person, role=role.value, sites=site_list(form.chosen))
     return _link_shown(LinkKind.INVITE, form.email.data.strip(), secret)
 
 
@@ -80,9 +104,15 @@ def people_withdraw(link_id: str) -> ResponseReturnValue:
 @page.get("/settings/people/<int:operator_id>", role=Role.OWNER)
 def person(operator_id: int) -> ResponseReturnValue:
     found = _found(operator_id)
+    reach = "all" if found.sites is None else "some"
+    return _person_shown(found, SitesForm(formdata=None, reach=reach, sites=sorted(found.sites or ())))
+
+
+def _person_shown(found: Operator, form: SitesForm) -> str:
     return render_template(
         "admin/person.html",
         person=found,
+        form=form,
         roles=ROLES,
         sessions=people_stores().sessions.of(found.id, idle()),
         is_self=found.id == g.operator.id,
@@ -108,6 +138,18 @@ def person_role(operator_id: int) -> ResponseReturnValue:
         people_stores().sessions.end_all(found.id)
     flash(f"{found.email} is now {wanted}, and has to log in again.", "done")
     return redirect(url_for("admin.people") if Role(wanted) is Role.OWNER else url_for("admin.overview"))
+
+
+@page.post("/settings/people/<int:operator_id>/sites", role=Role.OWNER)
+def person_sites(operator_id: int) -> ResponseReturnValue:
+    """Replaces the sites that a person sees; it applies from the next request of that person on."""
+    found, form = _found(operator_id), SitesForm()
+    if not form.validate():
+        return _person_shown(found, form), UNPROCESSABLE
+    people_stores().operators.set_sites(found.id, form.chosen)
+    sites, before = site_list(form.chosen), site_list(found.sites)
+    changed("changed the sites of a person", person=found.email, sites=sites, before=before)
+    return done(f"The sites of {found.email} are saved.", "person")
 
 
 @page.post("/settings/people/<int:operator_id>/reset", role=Role.OWNER)
@@ -179,11 +221,19 @@ def _link_shown(kind: LinkKind, email: str, secret: str) -> str:
     )
 
 
+def _named(sites: SiteSet) -> str:
+    """The sites by their names, in one line."""
+    if sites is None:
+        return "All sites"
+    return ", ".join(site.name for site in stores().sites.all() if site.id in sites) or "No site"
+
+
 def _shown(form: InviteForm) -> str:
     return render_template(
         "admin/people.html",
         form=form,
         people=people_stores().operators.all(),
+        named=_named,
         sessions=people_stores().sessions.counts(idle()),
         links=people_stores().links.open(),
         mail_is_set=bool(configuration().settings.contact.smtp_url),
@@ -224,6 +274,13 @@ def audit_csv() -> ResponseReturnValue:
     wanted, _ = _filters()
     changes = people_stores().audit.every(**wanted)
     return download(written(COLUMNS, map(_cells, changes)), "docent-audit.csv", "text/csv")
+
+
+@audit_page.get("/settings/audit.jsonl", role=Role.OWNER)
+def audit_jsonl() -> ResponseReturnValue:
+    """The whole log, oldest first, with the hashes that bind each entry to the one before."""
+    lines = (f"{one.to_json()}\n" for one in people_stores().audit.chain())
+    return download(lines, "docent-audit.jsonl", "application/x-ndjson")
 
 
 def _filters() -> tuple[dict[str, Any], int]:

@@ -17,6 +17,7 @@ from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import changed, progress, unchanged
 from admin.sites.settings import TONE_LABELS
+from admin.visible import require_site, visible_ids, visible_site, visible_sites
 from server.answering.floors import FLOOR
 from server.answering.flows.table import FLOWS
 from server.answering.writing.markup import answer_html
@@ -179,7 +180,7 @@ def playground_ask() -> ResponseReturnValue:
     """Asks, and leads to the run's own address."""
     unchanged()
     values = typed(request.form)
-    site = stores().sites.find(values.get("site", ""))
+    site = visible_site(values.get("site", ""))
     if site is None:
         return _form(values, {"site": "Choose a site."}), UNPROCESSABLE
     try:
@@ -193,7 +194,7 @@ def playground_ask() -> ResponseReturnValue:
 
 @page.get("/playground/<run_id>")
 def playground_run(run_id: str) -> ResponseReturnValue:
-    """What a run came to. Who has the address and is logged in sees the same."""
+    """What a run came to. Everybody who sees its site and has the address sees the same."""
     return render_template("admin/playground_run.html", **_shown(stores().playground_runs.get(run_id)))
 
 
@@ -239,11 +240,13 @@ def _filled() -> dict[str, str]:
     known = request.args.get("run", "")
     if known:
         run = stores().playground_runs.get(known)
+        require_site(run.site_id)
         return {**run.asked.get("typed", {}), "question": run.question, "site": run.site_id}
     message = dialogue().questions.find(request.args.get("message", ""))
     if message is None:
         question = request.args.get("question", "")[:QUESTION_CHARS]
         return {"question": question, "site": request.args.get("site", "")}
+    require_site(message.site_id)
     values = {"question": message.question, "site": message.site_id, "language": message.language}
     return {**values, "history": written_turns(_turns_before(message.conversation_id, message.id))}
 
@@ -260,7 +263,7 @@ def _turns_before(conversation_id: str, message_id: str) -> tuple[Turn, ...]:
 
 
 def _form(values: Mapping[str, str], problems: Mapping[str, str]) -> str:
-    sites = stores().sites.all()
+    sites = visible_sites()
     form = form_of(values, sites, problems)
     rows = [number for number in range(VARIANTS) if number < 2 or opened(form, _of_way(number))]
     return render_template(
@@ -279,7 +282,7 @@ def _form(values: Mapping[str, str], problems: Mapping[str, str]) -> str:
             "rest": opened(form, ("curated", "answer_cache", "prompts")),
         },
         model=configuration().settings.models.uses_chat_model,
-        lately=stores().playground_runs.recent(LATELY),
+        lately=stores().playground_runs.recent(LATELY, visible_ids()),
         names={site.id: site.name for site in sites},
         kept=configuration().settings.quality,
     )

@@ -13,7 +13,8 @@ from admin.lists import listed
 from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import changed, done, refused, unchanged
-from server.api.access import configuration, crawling, quality_stores, stores
+from admin.visible import visible_sites
+from server.api.access import configuration, crawling, quality_stores
 from server.domain.site import Site
 from server.quality.gate import GATE_METRICS, needs_answers
 from server.quality.gate_store import DROPPING, HELD, RELEASING, Gate
@@ -42,7 +43,7 @@ def quality() -> ResponseReturnValue:
     newest, counts = found.runs.newest(), found.testsets.counts()
     rows = [
         SiteQuality(site, counts.get(site.id, 0), newest.get(site.id), site.id in gates, site.id in held)
-        for site in stores().sites.all()
+        for site in visible_sites()
     ]
     return render_template("admin/quality.html", rows=rows)
 

@@ -82,14 +82,17 @@ def backup_restore() -> ResponseReturnValue:
     try:
         with open_backup(upload.stream) as found:  # type: ignore[arg-type]
             sites = restore_all(database(), configuration().folder.path, found, crawling().start)
-            made_at, other_key = found.manifest.made_at, found.secret not in ("", configuration().secret_key)
+            made_at, other_key = (
+                found.manifest.made_at,
+                found.secret not in ("", *configuration().secret_keys),
+            )
     except BadBackup as error:
         problem(form, "file", f"{str(error)[0].upper()}{str(error)[1:]}. Nothing was changed.")
         return _shown(bring=form), UNPROCESSABLE
     people_stores().audit.add(
         g.operator.email, "restored a backup", "", {"made_at": made_at, "sites": len(sites)}
     )
-    unchanged()  # noted above: the log of before is gone
+    unchanged()  # noted above: the operator of this request may be gone
     g.pop("operator")
     flash(f"The backup of {made_at} is restored. Log in with an account that it holds.", "done")
     if other_key:

@@ -106,7 +106,7 @@ def _field_of(message: str, form: ScopeForm) -> str:
 dry_run_page = Page(under=sites_page.page)
 
 
-@dry_run_page.get("/dry-runs/<run_id>", role=Role.EDITOR)
+@dry_run_page.get("/dry-runs/<run_id>", role=Role.EDITOR, all_sites=True)
 def dry_run(run_id: str) -> ResponseReturnValue:
     """Show the dry run of a new site; `address` and `name` fill its form again."""
     address, name = request.args.get("address", "")[:2000], request.args.get("name", "")[:100]
@@ -125,7 +125,10 @@ def dry_run_progress(run_id: str) -> ResponseReturnValue:
 @dry_run_page.get("/sites/<site_id>/dry-runs/<run_id>", role=Role.EDITOR)
 def site_dry_run(site: Site, run_id: str) -> ResponseReturnValue:
     """Show the dry run of a site that exists."""
-    return render_template("admin/dry_run.html", run=_run(run_id), site=site, pages=_most())
+    run = _run(run_id)
+    if run.site_id != site.id:
+        abort(404)
+    return render_template("admin/dry_run.html", run=run, site=site, pages=_most())
 
 
 @dry_run_page.post("/sites/<site_id>/dry-runs")

@@ -12,6 +12,7 @@ from wtforms.validators import Length, StopValidation
 from admin.forms import UNPROCESSABLE, Form, Needed, check_address, free_id, is_private, problem, suggest_id
 from admin.page import Page
 from admin.replies import done, unchanged
+from admin.visible import visible_sites
 from crawler.errors import BadStart
 from server.api.access import configuration, crawling, stores
 from server.domain.roles import Role
@@ -26,7 +27,7 @@ page = Page(menu="Sites")
 def sites() -> ResponseReturnValue:
     rows = [
         (site, stores().crawls.latest(site.id), stores().content(site.id).counts()[0])
-        for site in stores().sites.all()
+        for site in visible_sites()
     ]
     return render_template("admin/sites.html", rows=rows)
 
@@ -76,14 +77,14 @@ class NameForm(Form):
     )
 
 
-@new_page.get("/new-site", role=Role.EDITOR)
+@new_page.get("/new-site", role=Role.EDITOR, all_sites=True)
 def site_new() -> ResponseReturnValue:
     """Filled in where somebody comes back from a dry run."""
     given = {name: request.args.get(name, "") for name in ("address", "name")}
     return _shown(SiteForm(formdata=None, **given))
 
 
-@new_page.post("/new-site")
+@new_page.post("/new-site", all_sites=True)
 def site_create() -> ResponseReturnValue:
     form = SiteForm()
     if "look" in request.form:
@@ -94,7 +95,7 @@ def site_create() -> ResponseReturnValue:
     return done(f"{site.name} is added. Docent is reading it now.", "site", site_id=site.id)
 
 
-@new_page.post("/new-site/of-sources")
+@new_page.post("/new-site/of-sources", all_sites=True)
 def site_create_of_sources() -> ResponseReturnValue:
     form = NameForm()
     if not form.validate():
@@ -117,7 +118,7 @@ def _looked_at(form: SiteForm) -> ResponseReturnValue:
         return _shown(form=form), UNPROCESSABLE
     address = form.address.data
     try:
-        run_id = crawling().dry_runs.start(Site("new", "", "", (address,)))
+        run_id = crawling().dry_runs.start(Site("", "", "", (address,)))
     except (BadStart, TooManyDryRuns) as error:
         problem(form, "address", str(error))
         return _shown(form=form), UNPROCESSABLE

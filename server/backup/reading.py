@@ -20,8 +20,10 @@ from server.storage.conversations.search import index_rows
 from server.storage.crawls.runs import OPEN, STOPPED
 from server.storage.database import Database
 from server.storage.errors import BadBackup
+from server.storage.people.audit import adopt
 from server.storage.schema import metadata
 from server.storage.schema.conversations import messages
+from server.storage.schema.people import audit
 from server.storage.schema.sites import crawls
 
 ROWS = 500
@@ -100,12 +102,16 @@ def open_backup(source: Path | BinaryIO) -> Iterator[Backup]:
 
 
 def restore(database: Database, backup: Backup) -> None:
-    """Replace everything in `database` with the backup, or change nothing. Raises BadBackup."""
+    """Replace everything in `database` but the audit log with the backup, or change nothing. Raises
+    BadBackup."""
     try:
         with database.begin() as connection:
             _empty(connection)
             for table in tables():
-                _fill(connection, table, backup)
+                if table is audit:
+                    adopt(connection, backup.rows(table))
+                else:
+                    _fill(connection, table, backup)
             # The crawls that were under way when the backup was made have ended.
             ended = {"state": STOPPED, "finished_at": now(), "message": "a backup was restored", "holder": ""}
             connection.execute(update(crawls).where(crawls.c.state.in_(OPEN)).values(**ended))
@@ -168,7 +174,8 @@ def _check_sizes(archive: zipfile.ZipFile, manifest: Manifest) -> None:
 
 def _empty(connection: Connection) -> None:
     for table in reversed(metadata.sorted_tables):
-        connection.execute(delete(table))
+        if table is not audit:
+            connection.execute(delete(table))
     for name in DERIVED:  # again: the triggers took away from what was gone already
         connection.execute(delete(metadata.tables[name]))
     # The word index has tables of its own and is built again from the restored chunks.

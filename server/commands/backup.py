@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from server.backup.shape import write_backup
+from server.commands.operators import SHELL
 from server.errors import StartError
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
@@ -31,6 +32,8 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
             out.flush()
             os.fsync(out.fileno())
         part.replace(options.file)
+        details = {"with_key": options.with_key, "holds": manifest.summary}
+        runtime.people.audit.add(SHELL, "made a backup", "", details)
     except OSError as error:
         raise StartError(f"{options.file} cannot be written: {error.strerror or error}") from None
     finally:

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from server.backup.reading import free_bytes, open_backup
+from server.commands.operators import SHELL
 from server.errors import StartError
 from server.runtime.renewal import restore_all
 from server.runtime.runtime import open_runtime
@@ -40,7 +41,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
             return 1
         runtime = open_runtime(settings)
         sites = restore_all(runtime.database, folder.path, backup, runtime.crawling.start)
-        runtime.people.audit.add("the shell", "restored a backup", "", {"made_at": backup.manifest.made_at})
+        runtime.people.audit.add(SHELL, "restored a backup", "", {"made_at": backup.manifest.made_at})
         runtime.close()
         if options.with_key:
             folder.keep_secret_key(backup.secret)

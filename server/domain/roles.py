@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+SiteSet = frozenset[str] | None
+"""Ids of sites; None for every site."""
+
+
+def site_list(sites: SiteSet) -> str:
+    """The ids as people read them."""
+    return "all" if sites is None else ", ".join(sorted(sites)) or "none"
+
 
 class Role(StrEnum):
     """Each may all that the ones before it may."""

@@ -193,7 +193,7 @@ class GapRecheck:
         """Open gaps that this answer of the operator meets: closed. No page is searched for that."""
         given = self._own_answers.given(self._site)
         closed = []
-        for gap in self._gaps.all(site_id=self._site.id, statuses=OPEN, limit=MET):
+        for gap in self._gaps.all(site_ids=[self._site.id], statuses=OPEN, limit=MET):
             match = given.match(Question(gap.question, gap.site_id, (), gap.language))
             if match and match[0].id == curated_id:
                 self._gaps.was_asked(gap.id, "curated", Solved(curated=curated_id))

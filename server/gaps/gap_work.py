@@ -156,9 +156,9 @@ class GapWork:
     ) -> RecheckResult:
         """Rechecks the open gaps of a site, the most frequent first."""
         limit = self._engine.settings.gaps.reasked
-        found = self._gaps.all(site_id=site.id, statuses=OPEN, limit=limit) if limit else []
+        found = self._gaps.all(site_ids=[site.id], statuses=OPEN, limit=limit) if limit else []
         asked, closed, spent = self._recheck(site).all(found, crawl_id, is_ending)
-        left = max(0, self._gaps.open_count(site.id) + closed - asked)
+        left = max(0, self._gaps.open_count([site.id]) + closed - asked)
         at = datetime.now(UTC).isoformat(timespec="seconds")
         checked = RecheckResult(crawl_id, asked, closed, left, spent, at)
         self._own_answers.check_all(site, limit, lambda: not is_ending())

@@ -64,18 +64,18 @@ class GapStore:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def open_count(self, site_id: str = "") -> int:
-        """How many are new or planned: of one site, or of all."""
+    def open_count(self, site_ids: Collection[str] | None = None) -> int:
+        """How many are new or planned: of these sites, or of all."""
         wanted = select(func.count()).select_from(gaps).where(gaps.c.status.in_(_OPEN))
-        if site_id:
-            wanted = wanted.where(gaps.c.site_id == site_id)
+        if site_ids is not None:
+            wanted = wanted.where(gaps.c.site_id.in_(site_ids))
         with self._db.connect() as connection:
             return int(connection.execute(wanted).scalar_one())
 
     def all(
         self,
         *,
-        site_id: str = "",
+        site_ids: Collection[str] | None = None,
         statuses: Collection[GapStatus] = (),
         since: datetime | None = None,
         search: str = "",
@@ -83,7 +83,7 @@ class GapStore:
         offset: int = 0,
     ) -> list[Gap]:
         """Gaps, the ones of most visitors first; with `since`, only gaps asked since then."""
-        wanted = _chosen(site_id, statuses, since, search)
+        wanted = _chosen(site_ids, statuses, since, search)
         ordered = wanted.order_by(
             gaps.c.visitors.desc(), gaps.c.asked.desc(), gaps.c.last_asked.desc(), gaps.c.id
         )
@@ -185,10 +185,12 @@ class GapStore:
             raise UnknownGap(f"there is no gap {id!r}: its questions were erased, or it never was")
 
 
-def _chosen(site_id: str, statuses: Collection[GapStatus], since: datetime | None, search: str) -> AnySelect:
+def _chosen(
+    site_ids: Collection[str] | None, statuses: Collection[GapStatus], since: datetime | None, search: str
+) -> AnySelect:
     wanted = select(*GAP_COLUMNS)
-    if site_id:
-        wanted = wanted.where(gaps.c.site_id == site_id)
+    if site_ids is not None:
+        wanted = wanted.where(gaps.c.site_id.in_(site_ids))
     if statuses:
         wanted = wanted.where(gaps.c.status.in_(sorted(status.value for status in statuses)))
     if since is not None:

@@ -4,7 +4,7 @@ one visitor and expensive for anyone who creates thousands. Visitors do not have
 Challenges are signed, so nothing is stored when one is issued. Used challenges are stored.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from secrets import token_urlsafe
@@ -30,11 +30,12 @@ class Challenge:
 
 
 class ProofOfWork:
-    """Issues challenges and checks proofs. Servers with the same secret key accept each other's."""
+    """Issues challenges with the first of the secret keys, and checks proofs for those of all of them.
+    Servers with the same keys accept each other's."""
 
-    def __init__(self, secret_key: str, used: Callable[[], Cache]) -> None:
+    def __init__(self, secret_keys: Sequence[str], used: Callable[[], Cache]) -> None:
         """`used` returns a cache shared by all processes, so that no challenge is accepted twice."""
-        self._signer = URLSafeTimedSerializer(secret_key, salt="docent.proof.1")
+        self._signer = URLSafeTimedSerializer(secret_keys[::-1], salt="docent.proof.1")
         self._used = used
 
     def challenge(self, site_id: str, origin: str, bits: int) -> Challenge:

@@ -56,6 +56,8 @@ class DryRun:
     """Why it ended without a page."""
     heard_at: float = 0.0
     """Unix time of this state."""
+    site_id: str = ""
+    """Empty for a site that does not exist yet."""
 
     @property
     def listed(self) -> int:
@@ -99,7 +101,7 @@ class DryRuns:
         crawl(options).close()  # it checks the start addresses, and nothing is asked for
         if not self._free.acquire(blocking=False):
             raise TooManyDryRuns("Other dry runs are under way. Wait until they have ended, then try again.")
-        run = DryRun(secrets.token_urlsafe(16), options.start_urls)
+        run = DryRun(secrets.token_urlsafe(16), options.start_urls, site_id=site.id)
         try:
             self._keep(run)
             threading.Thread(target=self._work, args=(run, options), name="dry-run", daemon=True).start()

@@ -1,7 +1,7 @@
 """Runs of the playground: the question, and the result of each variant."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -34,7 +34,7 @@ class KeptRun:
     """One question of an operator with its settings."""
 
     id: str
-    """Not guessable: any operator who knows it may look."""
+    """Not guessable."""
     site_id: str
     asked_at: datetime
     asked_by: str
@@ -83,9 +83,11 @@ class PlaygroundStore:
             raise UnknownPlaygroundRun("this run of the playground is not known: it may have been removed")
         return KeptRun(**row._mapping, variants=tuple(KeptVariant(*one) for one in found))
 
-    def recent(self, limit: int = 10) -> list[KeptRun]:
-        """The newest runs of all sites, without results."""
+    def recent(self, limit: int = 10, site_ids: Collection[str] | None = None) -> list[KeptRun]:
+        """The newest runs of these sites or all, without results."""
         wanted = select(runs).order_by(runs.c.asked_at.desc()).limit(limit)
+        if site_ids is not None:
+            wanted = wanted.where(runs.c.site_id.in_(site_ids))
         with self._db.connect() as connection:
             return [KeptRun(**row._mapping) for row in connection.execute(wanted)]
 

@@ -157,10 +157,15 @@ class Configuration:
         """The key that signs visitors' tokens and operators' sessions, and seals secrets."""
         return self.base.serving.secret_key or self.folder.secret_key()
 
+    @property
+    def secret_keys(self) -> tuple[str, ...]:
+        """That key, then earlier ones, which still verify and open."""
+        return (self.secret_key, *self.base.serving.old_keys)
+
     @cached_property
     def seal(self) -> Seal:
         """The seal for secrets in the database."""
-        return Seal(self.secret_key)
+        return Seal(*self.secret_keys)
 
 
 def open_configuration(settings: Settings) -> tuple[Configuration, Database]:

@@ -36,7 +36,8 @@ from server.storage.database import Database
 from server.storage.delivery.contact import ContactStore, ReplyStore
 from server.storage.delivery.deliveries import message_deliveries
 from server.storage.delivery.events import EventStore, WebhookStore, event_deliveries
-from server.storage.people.api_keys import ApiKeyStore, AuditLog
+from server.storage.people.api_keys import ApiKeyStore
+from server.storage.people.audit import AuditLog
 from server.storage.people.operators import LinkStore, OperatorStore, SessionStore
 from server.storage.shared_cache import DiskSharedCache, RedisSharedCache
 from server.storage.sites.incidents import IncidentStore

@@ -95,5 +95,5 @@ def _one_line(error: ValidationError) -> str:
     name, message = problem_of(error)
     if not name:
         return message
-    value = error.errors()[0]["input"]
-    return f"setting {name.upper()}={value!r}: {message}. {SETTINGS[name].description}"
+    value = "" if SETTINGS[name].is_secret else f"={error.errors()[0]['input']!r}"
+    return f"setting {name.upper()}{value}: {message}. {SETTINGS[name].description}"

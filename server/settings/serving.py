@@ -8,6 +8,8 @@ from pydantic import Field, field_validator
 
 from server.settings.base import SECRET, Changeable, Group, RateLimit, WebAddress
 
+KEY_CHARS = 32
+
 
 class ServingSettings(Group):
     """Addresses, processes and the signing key of the web server."""
@@ -31,10 +33,29 @@ class ServingSettings(Group):
     trusted_proxies: int = Field(default=0, ge=0, le=5)
     """Number of reverse proxies in front of Docent whose X-Forwarded-For header is trusted."""
     secret_key: Annotated[str, SECRET] = ""
-    """Key that signs tokens and sessions. Set the same key on every replica. Empty: a key is created and
-    stored in DATA_DIR."""
+    """Key that signs tokens and sessions and seals secrets, at least 32 characters. Set the same key on every
+    replica. Empty: a key is created and stored in DATA_DIR."""
+    secret_key_old: Annotated[str, SECRET] = ""
+    """Earlier keys, separated by commas. What they signed and sealed is still accepted. Remove them after
+    `keys rotate`, when the tokens that they signed have expired."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Least severe messages to log: debug, info, warning or error."""
+
+    @field_validator("secret_key")
+    @classmethod
+    def _is_long(cls, value: str) -> str:
+        if value and len(value) < KEY_CHARS:
+            raise ValueError(
+                f"has fewer than {KEY_CHARS} characters, so it could be guessed: make one with "
+                '`python -c "import secrets; print(secrets.token_hex(32))"`, and set the short one as '
+                "SECRET_KEY_OLD if it was in use"
+            )
+        return value
+
+    @property
+    def old_keys(self) -> tuple[str, ...]:
+        """Earlier keys, as they are listed."""
+        return tuple(key.strip() for key in self.secret_key_old.split(",") if key.strip())
 
     @property
     def base_url(self) -> str:

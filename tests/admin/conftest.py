@@ -31,7 +31,7 @@ from tests.admin.samples import ask, make_crawl, make_long_crawl, make_site, wri
 
 EMAIL = "ada@example.com"
 PASSWORD = "correct horse battery"
-SECRET = "a secret of the tests"
+SECRET = "a secret key of the tests, 32 long"
 
 
 @pytest.fixture(scope="session")

@@ -42,7 +42,7 @@ VALUES = {
 
 def value_of(rule, name, values):
     if name in values:
-        return values[name]
+        return values[name](rule.endpoint) if callable(values[name]) else values[name]
     return 1 if f"<int:{name}>" in rule.rule else "0" * 32
 
 

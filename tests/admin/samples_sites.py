@@ -13,6 +13,7 @@ def fill(runtime):
         RUN,
         ("https://lantern.example/",),
         active=False,
+        site_id="lantern",
         surveys=[
             {
                 "url": "https://lantern.example/",

@@ -60,7 +60,7 @@ def test_over_budget_the_pages_are_quoted_and_the_operator_is_told(shop, metered
     assert final.model == "embedded"
     assert "4.50 EUR" in final.text
     assert [incident["kind"] for incident in final.trace["incidents"]] == ["budget_spent"]
-    assert "budget_spent" in {incident.kind for incident in shop.incidents.recent("shop", 50)}
+    assert "budget_spent" in {incident.kind for incident in shop.incidents.recent(["shop"], 50)}
     assert not model_server.requests
 
 

@@ -88,13 +88,13 @@ def test_a_claim_that_the_page_does_not_support_is_removed_and_the_operator_can_
 def test_when_the_model_fails_the_visitor_gets_the_quoted_answer_and_the_operator_sees_why(
     shop, chat_model, model_server, fault
 ):
-    before = {incident.id: incident.count for incident in shop.incidents.recent("shop", 100)}
+    before = {incident.id: incident.count for incident in shop.incidents.recent(["shop"], 100)}
     model_server.fail_next(fault, 5)
     _, final = answer(shop.pipeline(chat_model), "How long do parcels to islands take?")
     assert "five working days" in final.text
     assert final.citations
     if final.model == "embedded":
-        after = {incident.id: incident.count for incident in shop.incidents.recent("shop", 100)}
+        after = {incident.id: incident.count for incident in shop.incidents.recent(["shop"], 100)}
         assert after != before
         assert final.trace["incidents"]
 

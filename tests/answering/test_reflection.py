@@ -191,10 +191,10 @@ def test_when_a_model_repeats_itself_or_fails_the_ladder_goes_on(shop, chat_mode
 
 @pytest.mark.parametrize("fault", [Fault.SERVER_ERROR, Fault.WRONG_KEY])
 def test_a_grader_that_fails_is_an_incident_and_no_error(shop, chat_model, model_server, evidence, fault):
-    before = sum(incident.count for incident in shop.incidents.recent("shop", 1000))
+    before = sum(incident.count for incident in shop.incidents.recent(["shop"], 1000))
     model_server.fault = fault
     ModelDocuments(chat_model, evidence, shop.incidents, "shop").keep(QUERY, hits("delivery"))
-    assert sum(incident.count for incident in shop.incidents.recent("shop", 1000)) == before + 1
+    assert sum(incident.count for incident in shop.incidents.recent(["shop"], 1000)) == before + 1
 
 
 def test_instructions_in_pages_and_answers_cannot_leave_their_fence(shop, chat_model, reply, evidence):

@@ -77,6 +77,28 @@ def test_a_revoked_key_and_one_whose_time_is_over_open_nothing(client, runtime, 
     assert code(client.get("/api/v1/sites", headers=bearer(key))) == (401, "key_over")
 
 
+NETWORKS = [
+    (["192.0.2.7", "192.0.2.9", "192.0.2.7"], ["192.0.2.0/24"]),
+    (["192.0.2.7", "192.0.3.7", "192.0.2.7"], ["192.0.2.0/24", "192.0.3.0/24"]),
+    (
+        ["2001:db8:1:2::7", "2001:db8:1:2:ffff::9", "2001:db8:1:3::7"],
+        ["2001:db8:1:2::/64", "2001:db8:1:3::/64"],
+    ),
+    (["::ffff:192.0.2.7", "192.0.2.8"], ["192.0.2.0/24"]),
+]
+
+
+@pytest.mark.parametrize(("addresses", "networks"), NETWORKS)
+def test_the_first_use_in_a_network_stands_in_the_audit_log(client, runtime, make_key, addresses, networks):
+    key = make_key(site_id="shop")
+    for address in addresses:
+        caller = {"REMOTE_ADDR": address}
+        assert client.get("/api/v1/sites", headers=bearer(key), environ_base=caller).status_code == 200
+    found = [one for one in runtime.people.audit.chain() if one.action == "used from a new network"]
+    assert [one.details for one in found] == [{"key": "report", "network": one} for one in networks]
+    assert {(one.operator[:7], one.site_id) for one in found} == {("API key", "shop")}
+
+
 CALLS = [
     (Scope.ASK, "POST", "/api/v1/ask", {"site": "shop", "question": "How long?"}),
     *((Scope.READ, "GET", f"/api/v1/sites/shop{path}", None) for path in READS),

@@ -23,7 +23,7 @@ def clock(monkeypatch):
 
 @pytest.fixture
 def tokens():
-    return VisitorTokens("a secret", hours=24)
+    return VisitorTokens(["a secret"], hours=24)
 
 
 def test_a_token_says_who_where_and_from_which_page(tokens):
@@ -65,7 +65,7 @@ def test_a_visitor_is_not_carried_to_another_site_or_origin(tokens, site, origin
 
 def test_a_token_of_another_key_is_invalid(tokens):
     with pytest.raises(TokenInvalid):
-        tokens.read(VisitorTokens("another secret", hours=24).issue("shop", ""))
+        tokens.read(VisitorTokens(["another secret"], hours=24).issue("shop", ""))
 
 
 @pytest.mark.parametrize(

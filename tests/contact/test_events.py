@@ -113,7 +113,7 @@ def test_what_does_not_arrive_is_tried_again_and_then_is_an_incident(desk, recei
     assert [tried.says for tried in delivery.log] == [
         f"127.0.0.1 answered {code}" for code in (500, 503, 500)
     ]
-    assert IncidentStore(desk.database).recent("shop")[0].kind == WEBHOOK_FAILED
+    assert IncidentStore(desk.database).recent(["shop"])[0].kind == WEBHOOK_FAILED
     event_deliveries(desk.database).again(event.id, [hook])
     desk.send()
     assert desk.events.sent(10)[0][1].state == "sent"

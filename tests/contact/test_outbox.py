@@ -37,7 +37,7 @@ def test_when_every_try_failed_the_message_stays_and_the_operator_is_told_once(o
     request = office.write()
     office.send_until_idle()
     assert office.log() == [("webhook", "failed", [(False, "127.0.0.1 answered 500")] * 4)]
-    (incident,) = office.incidents.recent("shop")
+    (incident,) = office.incidents.recent(["shop"])
     assert (incident.kind, incident.count) == (CONTACT_FAILED, 1)
     assert incident.details["reference"] == request.reference
     assert office.contact.get(request.id) == request
@@ -235,10 +235,11 @@ def test_messages_are_found_by_site_state_and_time(office, receiver):
     find = office.contact.recent
     assert [one.id for one in find()] == [waiting.id, failed.id]
     assert [one.id for one in find(state=DeliveryState.FAILED)] == [failed.id]
-    assert [one.id for one in find(site_id="shop", limit=1, offset=1)] == [failed.id]
-    assert find(site_id="other") == []
+    assert [one.id for one in find(site_ids=["shop"], limit=1, offset=1)] == [failed.id]
+    assert find(site_ids=["other"]) == []
     assert find(since=now()) == []
     assert (office.contact.count(DeliveryState.FAILED), office.contact.count(DeliveryState.SENT)) == (1, 0)
+    assert office.contact.count(DeliveryState.FAILED, ["other"]) == 0
     assert office.deliveries.due_since() is not None
 
 

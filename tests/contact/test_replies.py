@@ -66,7 +66,7 @@ def test_a_reply_is_tried_again_and_its_failure_told_without_what_it_says(office
     send_all(office)
     delivery = of(office, reply)
     assert (delivery.state, len(delivery.log)) == (DeliveryState.FAILED, 4)
-    (incident,) = office.incidents.recent("shop")
+    (incident,) = office.incidents.recent(["shop"])
     told = f"{incident.message} {incident.details}"
     assert incident.kind == REPLY_FAILED
     assert "secret" not in told

@@ -54,7 +54,7 @@ class TestIncidents:
         store.record("shop", "timeout", "the model took 30 s", {"try": 2})
         store.record("shop", "timeout", "other words")
         store.record("other", "timeout", "the model took 30 s")
-        newest, first = store.recent("shop", 10)
+        newest, first = store.recent(["shop"], 10)
         assert (newest.message, newest.count, newest.details) == ("other words", 1, {})
         assert (first.kind, first.count, first.details) == ("timeout", 2, {"try": 2})
         assert len(store.recent(None, 10)) == 3
@@ -69,10 +69,10 @@ class TestIncidents:
             stored = str(past) if database.dialect == "sqlite" else past
             connection.execute(text("UPDATE incidents SET first_at = :at, at = :at"), {"at": stored})
         store.record("shop", "timeout", "slow")
-        assert [incident.count for incident in store.recent("shop", 10)] == [1, 1]
-        assert sum(store.kinds("shop", moment).values()) == 1
-        assert sum(store.kinds("shop", moment - timedelta(hours=2)).values()) == 2
-        assert sum(store.kinds("other", moment - timedelta(hours=2)).values()) == 0
+        assert [incident.count for incident in store.recent(["shop"], 10)] == [1, 1]
+        assert sum(store.kinds(["shop"], moment).values()) == 1
+        assert sum(store.kinds(["shop"], moment - timedelta(hours=2)).values()) == 2
+        assert sum(store.kinds(["other"], moment - timedelta(hours=2)).values()) == 0
 
     def test_recording_never_raises(self, database, caplog):
         class Unspeakable:
@@ -82,4 +82,4 @@ class TestIncidents:
         IncidentStore(database).record("shop", "kind", "what happened", {"x": Unspeakable()})
         assert "what happened" in caplog.text
         IncidentStore(database).record("shop", "kind\0", "nul \0 in it", {"x": {1, 2}})
-        assert IncidentStore(database).recent("shop", 1)[0].message == "nul � in it"
+        assert IncidentStore(database).recent(["shop"], 1)[0].message == "nul � in it"

@@ -151,7 +151,7 @@ def test_what_closed_opens_again_when_it_is_refused_again(talk):
     assert (closed.status, closed.solved_by.crawl, closed.reasked_outcome) == (
         GapStatus.SOLVED_PAGE, 7, "answered",
     )  # fmt: skip
-    assert talk.gaps.open_count("shop") == 0
+    assert talk.gaps.open_count(["shop"]) == 0
     # One that was asked before it closed, and is taken in late, changes nothing.
     talk.ask("warranty??")
     talk.take_in("g")
@@ -202,14 +202,14 @@ def test_the_list_is_ranked_by_visitors_and_filtered(talk):
     talk.ask("other_site 100%?", site="docs")
     talk.take_in("docs", "docs")
     ids = lambda **wanted: [gap.id for gap in talk.gaps.all(**wanted)]  # noqa: E731
-    assert ids(site_id="shop") == ["many", "few"]
+    assert ids(site_ids=["shop"]) == ["many", "few"]
     assert ids(since=NOW - timedelta(days=1)) in (["few", "docs"], ["docs", "few"])
     assert ids(search="MANY") == ["many"]
     assert ids(search="0%") == ["docs"], "signs of patterns are searched as they are"
     assert ids(search="r_s") == ["docs"]
     talk.gaps.judge("many", GapStatus.PLANNED, "", "ada")
     assert ids(statuses={GapStatus.PLANNED}) == ["many"]
-    assert (talk.gaps.open_count("shop"), talk.gaps.open_count()) == (2, 3)
+    assert (talk.gaps.open_count(["shop"]), talk.gaps.open_count()) == (2, 3)
     assert len(talk.gaps.all(statuses=OPEN, limit=1, offset=1)) == 1
 
 

@@ -43,7 +43,7 @@ class Shop:
         return self.runtime.gap_work.look(30)
 
     def gaps(self, **wanted):
-        return self.runtime.stores.gaps.all(site_id="shop", **wanted)
+        return self.runtime.stores.gaps.all(site_ids=["shop"], **wanted)
 
     def remove_page(self, path):
         """With the link to it."""

@@ -12,7 +12,7 @@ ORIGIN = "https://shop.example"
 @pytest.fixture
 def proofs(tmp_path):
     used = DiskSharedCache(tmp_path / "cache")
-    yield ProofOfWork("a secret", lambda: used)
+    yield ProofOfWork(["a secret"], lambda: used)
     used.close()
 
 
@@ -44,7 +44,7 @@ def test_no_two_challenges_are_the_same(proofs):
 
 
 def test_a_challenge_of_another_key_is_refused(proofs):
-    made = ProofOfWork("another secret", dict).challenge("shop", ORIGIN, 8)
+    made = ProofOfWork(["another secret"], dict).challenge("shop", ORIGIN, 8)
     with pytest.raises(ProofRefused, match="not of this server"):
         proofs.check(made.text, nonce_for(made.text, 8), "shop", ORIGIN, 8)
 

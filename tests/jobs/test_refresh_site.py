@@ -140,7 +140,7 @@ def test_a_site_that_is_down_fails_with_a_reason_and_stays_answered(owner, websi
     failed = owner.crawl()
     assert failed.state == "failed"
     assert "127.0.0.1:9" in failed.message
-    assert owner.runtime.stores.incidents.recent("shop")[0].kind == "crawl_failed"
+    assert owner.runtime.stores.incidents.recent(["shop"])[0].kind == "crawl_failed"
     assert owner.pages() == set(SHOP)
 
 

@@ -107,7 +107,7 @@ def test_a_token_that_has_ended_is_renewed_without_a_word(docent, visit, site_id
     # Read at its time, signed as of yesterday.
     times = iter([time.time(), time.time() - 25 * 3600])
     monkeypatch.setattr(itsdangerous.TimestampSigner, "get_timestamp", lambda signer: int(next(times)))
-    tokens = VisitorTokens(secret, 24)
+    tokens = VisitorTokens([secret], 24)
     old = tokens.issue(site_id, shop.url, renewed=young)
     monkeypatch.undo()
     with pytest.raises(TokenExpired):

@@ -27,7 +27,7 @@ def test_an_index_that_answers_worse_is_held_back_and_visitors_keep_the_old_one(
     asked = [one["question"] for one in held.details["worse"]]
     assert sorted(asked) == ["How do I return a lamp?", "When are refunds paid?"]
     assert held.details["worse"][0]["present"] == [True]
-    kinds = [incident.kind for incident in shop.runtime.stores.incidents.recent(site_id="shop")]
+    kinds = [incident.kind for incident in shop.runtime.stores.incidents.recent(["shop"])]
     assert "index_held_back" in kinds
 
 

@@ -1,7 +1,9 @@
 """The routes for other servers, each with the scope that its key needs."""
 
+from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
+from ipaddress import ip_network
 from typing import Any
 
 from flask import Response, jsonify, request
@@ -46,7 +48,18 @@ def known_key() -> ApiKey:
         raise ApiError(401, "key_over", "This API key was revoked, or its time is over. Make a new one.")
     limit(configuration().settings.limits.api_limit, f"key:{key.id}")
     people_stores().api_keys.used(key)
+    _note_network(key)
     return key
+
+
+def _note_network(key: ApiKey) -> None:
+    """Tell the audit log of the first use of a key in a network: /24 of IPv4, /64 of IPv6."""
+    network = network_address()
+    with suppress(ValueError):  # no address is known
+        network = str(ip_network(network if "/" in network else f"{network}/24", strict=False))
+    if network not in key.networks and people_stores().api_keys.add_network(key, network):
+        details = {"key": key.name, "network": network}
+        people_stores().audit.add(_name(key), "used from a new network", key.site_id or "", details)
 
 
 def site_for(key: ApiKey, scope: Scope, site_id: str) -> Site:
@@ -147,7 +160,7 @@ def gaps(site_id: str) -> Response:
     if status and status not in known:
         raise ApiError(422, "status_invalid", f"status is one of {', '.join(known)}.")
     wanted = [GapStatus(status)] if status else []
-    found = stores().gaps.all(site_id=site.id, statuses=wanted, limit=rows + 1, offset=offset)
+    found = stores().gaps.all(site_ids=[site.id], statuses=wanted, limit=rows + 1, offset=offset)
     return jsonify(gaps=[shown(GapResponse, gap) for gap in found[:rows]], more=len(found) > rows)
 
 

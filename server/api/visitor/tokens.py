@@ -1,5 +1,6 @@
 """Visitor tokens: signed, with an expiry, and bound to a site, an origin and a consent. Nothing is stored."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -30,11 +31,12 @@ class TokenInvalid(Exception):
 
 
 class VisitorTokens:
-    """Issues and reads tokens. Servers with the same secret key accept each other's tokens."""
+    """Issues tokens with the first of the secret keys, and reads those of all of them. Servers with the same
+    keys accept each other's tokens."""
 
-    def __init__(self, secret_key: str, hours: float) -> None:
+    def __init__(self, secret_keys: Sequence[str], hours: float) -> None:
         self.lifetime_s = int(hours * 3600)
-        self._signer = URLSafeTimedSerializer(secret_key, salt="docent.visitor.1")
+        self._signer = URLSafeTimedSerializer(secret_keys[::-1], salt="docent.visitor.1")
 
     def issue(self, site_id: str, origin: str, renewed: str | None = None, consent: str = "") -> str:
         """Issue a token. It is for the same visitor if `known` accepts the token `renewed`, else for a new

@@ -69,8 +69,8 @@ class ContactStore(Store):
         return self._load(theirs.order_by(contact_requests.c.at, contact_requests.c.id))
 
     def recent(self, *, limit: int = 50, offset: int = 0, **filters: Any) -> list[ContactRequest]:
-        """Messages, newest first: of one `site_id` or all, with any delivery in a `state`, `since` then or
-        ever, `until` just before a moment or now."""
+        """Messages, newest first: of the sites in `site_ids` or all, with any delivery in a `state`, `since`
+        then or ever, `until` just before a moment or now."""
         wanted = select(contact_requests).order_by(contact_requests.c.at.desc(), contact_requests.c.id)
         return self._load(wanted.where(*_held(**filters)).limit(limit).offset(offset))
 
@@ -85,10 +85,11 @@ class ContactStore(Store):
         )
         return frozenset(row[0] for row in self._rows(ours.distinct()))
 
-    def count(self, state: DeliveryState) -> int:
-        """How many deliveries are in a state."""
-        theirs = contact_deliveries.c.state == state.value
-        return int(self._scalar(select(func.count()).select_from(contact_deliveries).where(theirs)))
+    def count(self, state: DeliveryState, site_ids: Collection[str] | None = None) -> int:
+        """How many deliveries of these sites or all are in a state."""
+        both = contact_deliveries.join(contact_requests)
+        wanted = select(func.count()).select_from(both).where(contact_deliveries.c.state == state.value)
+        return int(self._scalar(wanted.where(*_held(site_ids=site_ids))))
 
     def forget_sent(self, before: datetime) -> int:
         """Delete older messages that arrived through every channel; return how many."""
@@ -102,13 +103,13 @@ class ContactStore(Store):
 
 def _held(
     *,
-    site_id: str | None = None,
+    site_ids: Collection[str] | None = None,
     state: DeliveryState | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> Iterator[Any]:
-    if site_id is not None:
-        yield contact_requests.c.site_id == site_id
+    if site_ids is not None:
+        yield contact_requests.c.site_id.in_(site_ids)
     if state is not None:
         yield _has(contact_deliveries.c.state == state.value)
     if since is not None:

@@ -1,25 +1,26 @@
-"""Keys for the API of other servers, and who changed what on the dashboard."""
+"""Keys for the API of other servers."""
 
 import secrets
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Column, Text, delete, insert, select, type_coerce, update
+from sqlalchemy import delete, insert, select, update
 
 from server.storage.columns import now
 from server.storage.people.operators import hash_of
-from server.storage.schema.people import api_keys, audit
-from server.storage.statements import AnySelect
+from server.storage.schema.people import api_keys
 from server.storage.store import Store
 
 MARK = "docent_"
 """Prefix of every key, by which scanners for leaked secrets recognise one."""
 SHOWN_CHARS = 6
 USED_EVERY = timedelta(minutes=1)
+NETWORKS = 1000
+"""How many networks of a key are remembered, the newest ones."""
 
 
 class Scope(StrEnum):
@@ -47,6 +48,8 @@ class ApiKey:
     ends_at: datetime | None
     used_at: datetime | None
     on: bool
+    networks: frozenset[str] = frozenset()
+    """Networks that it was used from."""
 
     @property
     def is_over(self) -> bool:
@@ -84,6 +87,7 @@ class ApiKeyStore(Store):
             "ends_at": ends_at,
             "used_at": None,
             "on": True,
+            "networks": [],
         }
         self._write(insert(api_keys).values(row))
         return _key(row), secret
@@ -98,6 +102,17 @@ class ApiKeyStore(Store):
         at = now()
         if key.used_at is None or at - key.used_at > USED_EVERY:
             self._write(update(api_keys).where(api_keys.c.id == key.id).values(used_at=at))
+
+    def add_network(self, key: ApiKey, network: str) -> bool:
+        """Remember a network that the key is used from; false if it was known."""
+        with self._db.begin() as connection:
+            mine = select(api_keys.c.networks).where(api_keys.c.id == key.id).with_for_update()
+            known = connection.execute(mine).scalar() or []
+            if network in known:
+                return False
+            newest = [*known, network][-NETWORKS:]
+            connection.execute(update(api_keys).where(api_keys.c.id == key.id).values(networks=newest))
+        return True
 
     def all(self) -> list[ApiKey]:
         """The newest first."""
@@ -121,75 +136,5 @@ class ApiKeyStore(Store):
 def _key(row: Any) -> ApiKey:
     values = {name: row[name] for name in ApiKey.__dataclass_fields__}
     known = {scope.value for scope in Scope}
-    return ApiKey(**{**values, "scopes": frozenset(Scope(one) for one in values["scopes"] if one in known)})
-
-
-BATCH = 1000
-CHOICES = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One entry of the audit log."""
-
-    id: int
-    at: datetime
-    operator: str
-    """E-mail address, as it was then."""
-    site_id: str
-    """Empty if it does not concern one site."""
-    action: str
-    """The action as a past participle with its object: "removed the site"."""
-    details: dict[str, Any]
-
-
-class AuditLog(Store):
-    """Entries are added and never changed."""
-
-    def add(
-        self, operator: str, action: str, site_id: str = "", details: dict[str, Any] | None = None
-    ) -> None:
-        """Store a change made now."""
-        row = {"operator": operator, "site_id": site_id, "action": action, "details": details or {}}
-        self._write(insert(audit).values(at=now(), **row))
-
-    def recent(self, limit: int, offset: int = 0, **filters: Any) -> list[Change]:
-        """Entries, newest first; of one `site_id`, `operator` and `action`, `since` then, or all."""
-        wanted = _wanted(**filters).limit(limit).offset(offset)
-        return [Change(**row._mapping) for row in self._rows(wanted)]
-
-    def about(self, email: str, actions: Collection[str], limit: int) -> list[Change]:
-        """Entries with one of these actions that concern a person, by or about them, newest first."""
-        person = type_coerce(audit.c.details, Text).contains(f'"person":"{email}"', autoescape=True)
-        theirs = (audit.c.operator == email) | person
-        wanted = _wanted().where(audit.c.action.in_(actions), theirs).limit(limit)
-        return [Change(**row._mapping) for row in self._rows(wanted)]
-
-    def every(self, **filters: Any) -> Iterator[Change]:
-        """All entries of the same list, newest first, read in batches."""
-        wanted, before = _wanted(**filters), None
-        while True:
-            batch = wanted if before is None else wanted.where(audit.c.id < before)
-            rows = self._rows(batch.limit(BATCH))
-            yield from (Change(**row._mapping) for row in rows)
-            if len(rows) < BATCH:
-                return
-            before = rows[-1].id
-
-    def choices(self) -> tuple[list[str], list[str]]:
-        """(who changed anything, what was done), for the filters."""
-        return self._distinct(audit.c.operator), self._distinct(audit.c.action)
-
-    def _distinct(self, column: Column[str]) -> list[str]:
-        rows = self._rows(select(column).distinct().order_by(column).limit(CHOICES))
-        return [row[0] for row in rows]
-
-
-def _wanted(
-    *, site_id: str = "", operator: str = "", action: str = "", since: datetime | None = None
-) -> AnySelect:
-    wanted = select(audit).order_by(audit.c.id.desc())
-    for column, value in ((audit.c.site_id, site_id), (audit.c.operator, operator), (audit.c.action, action)):
-        if value:
-            wanted = wanted.where(column == value)
-    return wanted.where(audit.c.at >= since) if since else wanted
+    scopes = frozenset(Scope(one) for one in values["scopes"] if one in known)
+    return ApiKey(**{**values, "scopes": scopes, "networks": frozenset(values["networks"] or ())})

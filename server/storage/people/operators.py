@@ -12,7 +12,7 @@ from uuid import uuid4
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
-from server.domain.roles import Role
+from server.domain.roles import Role, SiteSet
 from server.storage.columns import now
 from server.storage.errors import LastOwner, OperatorExists
 from server.storage.schema.people import (
@@ -41,10 +41,17 @@ class Operator:
     """Sealed; empty without a second factor."""
     totp_step: int = 0
     """Time step of the last code used: no code is accepted twice."""
+    sites: SiteSet = None
+    """The sites that were given to this person. An owner sees all of them regardless."""
 
     @property
     def has_second_factor(self) -> bool:
         return bool(self.totp_secret)
+
+    @property
+    def visible_sites(self) -> SiteSet:
+        """The sites that this person sees and, as an editor, changes."""
+        return None if self.role is Role.OWNER else self.sites
 
 
 OPERATOR = columns_of(Operator, operators)
@@ -61,9 +68,10 @@ class OperatorStore(Store):
         """All operators, by address."""
         return [operator_of(row) for row in self._rows(select(*OPERATOR).order_by(operators.c.email))]
 
-    def create(self, email: str, password_hash: str, role: Role = Role.OWNER) -> int:
+    def create(self, email: str, password_hash: str, role: Role = Role.OWNER, sites: SiteSet = None) -> int:
         """Stores an operator; returns the number. Raises OperatorExists."""
         row = {"email": _address(email), "password_hash": password_hash, "created_at": now(), "role": role}
+        row["sites"] = _listed(sites)
         try:
             with self._db.begin() as connection:
                 made = connection.execute(insert(operators).values(row).returning(operators.c.id))
@@ -99,6 +107,10 @@ class OperatorStore(Store):
             if role is not Role.OWNER:
                 _require_other_owner(connection, id)
             connection.execute(update(operators).where(operators.c.id == id).values(role=role))
+
+    def set_sites(self, id: int, sites: SiteSet) -> None:
+        """Replace the sites given to an operator. An unknown number is no error."""
+        self._write(update(operators).where(operators.c.id == id).values(sites=_listed(sites)))
 
     def remove(self, id: int) -> None:
         """Delete an operator and all sessions. Raises LastOwner. An unknown number is no error."""
@@ -160,7 +172,25 @@ class OperatorStore(Store):
 def operator_of(row: Sequence[Any]) -> Operator:
     """The operator of a row of OPERATOR."""
     found = Operator(*row)
-    return replace(found, role=Role(found.role))
+    return replace(found, role=Role(found.role), sites=_site_set(found.sites))
+
+
+def _listed(sites: SiteSet) -> list[str] | None:
+    return None if sites is None else sorted(sites)
+
+
+def _site_set(stored: Iterable[str] | None) -> SiteSet:
+    return None if stored is None else frozenset(stored)
+
+
+def forget_site(connection: Connection, site_id: str) -> None:
+    """Take a removed site from everybody: a new one with the same id must not be theirs."""
+    for table in (operators, operator_links):
+        (key,) = table.primary_key
+        for row in connection.execute(select(key, table.c.sites)).all():
+            if site_id in (row.sites or ()):
+                left = [one for one in row.sites if one != site_id]
+                connection.execute(update(table).where(key == row[0]).values(sites=left))
 
 
 def _require_other_owner(connection: Connection, id: int) -> None:
@@ -323,20 +353,25 @@ class OperatorLink:
     made_by: str
     made_at: datetime
     ends_at: datetime
+    sites: SiteSet = None
+    """The sites that the invited person will see."""
 
 
 class LinkStore(Store):
     """At most one invitation for each address, and one password reset for each operator."""
 
-    def invite(self, email: str, role: Role, made_by: str) -> str:
+    def invite(self, email: str, role: Role, made_by: str, sites: SiteSet = None) -> str:
         """Create an invitation and return its secret; an earlier one for this address stops working."""
         email = email.strip().lower()
-        return self._add(LinkKind.INVITE, email, role, None, made_by, operator_links.c.email == email)
+        before = operator_links.c.email == email
+        row = {"email": email, "role": role.value, "operator_id": None, "sites": _listed(sites)}
+        return self._add(LinkKind.INVITE, before, made_by=made_by, **row)
 
     def reset(self, operator_id: int, email: str, role: Role, made_by: str) -> str:
         """Create a password reset and return its secret; an earlier one stops working."""
         before = operator_links.c.operator_id == operator_id
-        return self._add(LinkKind.RESET, email, role, operator_id, made_by, before)
+        row = {"email": email, "role": role.value, "operator_id": operator_id, "sites": None}
+        return self._add(LinkKind.RESET, before, made_by=made_by, **row)
 
     def find(self, secret: str) -> OperatorLink | None:
         """The link with this secret; None if it was used, has expired or never existed."""
@@ -359,26 +394,15 @@ class LinkStore(Store):
         self._write(delete(operator_links).where(operator_links.c.id == id))
         return found[0] if found else None
 
-    def _add(
-        self,
-        kind: LinkKind,
-        email: str,
-        role: Role,
-        operator_id: int | None,
-        made_by: str,
-        before: ColumnElement[bool],
-    ) -> str:
+    def _add(self, kind: LinkKind, before: ColumnElement[bool], **values: Any) -> str:
         secret, at = secrets.token_urlsafe(32), now()
         row = {
             "hash": hash_of(secret),
             "id": uuid4().hex,
             "kind": kind.value,
-            "email": email,
-            "role": role.value,
-            "operator_id": operator_id,
-            "made_by": made_by,
             "made_at": at,
             "ends_at": at + VALID[kind],
+            **values,
         }
         with self._db.begin() as connection:
             connection.execute(delete(operator_links).where(operator_links.c.ends_at <= at))
@@ -394,6 +418,13 @@ class LinkStore(Store):
             .limit(200)
         )
         return [
-            OperatorLink(**{**row._mapping, "kind": LinkKind(row.kind), "role": Role(row.role)})
+            OperatorLink(
+                **{
+                    **row._mapping,
+                    "kind": LinkKind(row.kind),
+                    "role": Role(row.role),
+                    "sites": _site_set(row.sites),
+                }
+            )
             for row in self._rows(wanted)
         ]

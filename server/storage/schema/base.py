@@ -20,6 +20,11 @@ metadata = MetaData(
 Number = BigInteger().with_variant(Integer(), "sqlite")
 
 
+SEALED = "sealed"
+"""In the `info` of a column: its texts are sealed, and `keys rotate` seals them again. Where the table has a
+column of this name, it says of each row whether they are."""
+
+
 def texts(*names: str) -> list[Column[str]]:
     """Text columns that may not be null."""
     return [Column(name, Words, nullable=False) for name in names]

@@ -4,6 +4,7 @@ from sqlalchemy import Boolean, Column, Index, Table, UniqueConstraint, true
 
 from server.storage.columns import Words
 from server.storage.schema.base import (
+    SEALED,
     Number,
     cascade,
     integers,
@@ -89,7 +90,8 @@ webhooks = Table(
     "webhooks",
     metadata,
     key("id"),
-    *texts("url", "secret"),
+    *texts("url"),
+    Column("secret", Words, nullable=False, info={SEALED: True}),
     *jsons("kinds"),
     # Null: every site.
     Column("site_id", Words, cascade("sites.id"), index=True),

@@ -2,8 +2,8 @@
 
 from sqlalchemy import Boolean, Column, Index, Table, true
 
-from server.storage.columns import Moment, Words
-from server.storage.schema.base import Number, cascade, jsons, key, metadata, moments, texts
+from server.storage.columns import Json, Moment, Words
+from server.storage.schema.base import SEALED, Number, cascade, jsons, key, metadata, moments, texts
 
 operators = Table(
     "operators",
@@ -13,8 +13,10 @@ operators = Table(
     *texts("password_hash"),
     *moments("created_at"),
     Column("role", Words, nullable=False, server_default="owner"),
-    Column("totp_secret", Words, nullable=False, server_default=""),
+    Column("totp_secret", Words, nullable=False, server_default="", info={SEALED: True}),
     Column("totp_step", Number, nullable=False, server_default="0"),
+    # Ids of the sites that this person sees. Null: every site.
+    Column("sites", Json),
 )
 
 # Who is logged in, and from where.
@@ -41,6 +43,7 @@ operator_links = Table(
     Column("operator_id", Number, cascade("operators.id"), index=True),
     *texts("made_by"),
     *moments("made_at", "ends_at"),
+    Column("sites", Json),
 )
 
 recovery_codes = Table(
@@ -52,7 +55,7 @@ recovery_codes = Table(
 
 setup_tokens = Table("setup_tokens", metadata, key("token_hash"), *moments("made_at"))
 
-# No foreign keys: entries outlive their operator and their site.
+# No foreign keys: entries outlive their operator and their site. Triggers refuse any change of a row.
 audit = Table(
     "audit",
     metadata,
@@ -60,6 +63,7 @@ audit = Table(
     *moments("at"),
     *texts("operator", "site_id", "action"),
     *jsons("details"),
+    Column("hash", Words, nullable=False, server_default=""),
     Index(None, "action", "at"),
     Index(None, "at"),
     Index(None, "operator", "at"),
@@ -80,6 +84,7 @@ api_keys = Table(
     Column("ends_at", Moment),
     Column("used_at", Moment),
     Column("on", Boolean, nullable=False, server_default=true()),
+    Column("networks", Json),
 )
 
 # Settings that were changed on the dashboard.
@@ -87,7 +92,7 @@ setting_overrides = Table(
     "setting_overrides",
     metadata,
     key("name"),
-    *texts("value"),
+    Column("value", Words, nullable=False, info={SEALED: True}),
     Column("sealed", Boolean, nullable=False),
     *moments("at"),
     *texts("operator"),

@@ -1,7 +1,7 @@
 """Problems during which visitors were still served."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -49,13 +49,17 @@ class IncidentStore(Store):
             log.exception("the incident %r of site %r was not stored: %s", kind, site_id, message)
 
     def recent(
-        self, site_id: str | None = None, limit: int = 50, since: datetime | None = None, kind: str = ""
+        self,
+        site_ids: Collection[str] | None = None,
+        limit: int = 50,
+        since: datetime | None = None,
+        kind: str = "",
     ) -> list[Incident]:
-        """Incidents, newest first, of one site or all, of one kind or any, since then or ever."""
+        """Incidents, newest first, of these sites or all, of one kind or any, since then or ever."""
         columns = columns_of(Incident, incidents)
         newest_first = select(*columns).order_by(incidents.c.at.desc(), incidents.c.id.desc()).limit(limit)
-        if site_id is not None:
-            newest_first = newest_first.where(incidents.c.site_id == site_id)
+        if site_ids is not None:
+            newest_first = newest_first.where(incidents.c.site_id.in_(site_ids))
         if since is not None:
             newest_first = newest_first.where(incidents.c.at >= since)
         if kind:
@@ -63,12 +67,15 @@ class IncidentStore(Store):
         return [Incident(*row) for row in self._rows(newest_first)]
 
     def kinds(
-        self, site_id: str | None = None, since: datetime | None = None, until: datetime | None = None
+        self,
+        site_ids: Collection[str] | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
     ) -> dict[str, int]:
-        """Kind -> number of occurrences, of one site or all, in the rows updated in that time."""
+        """Kind -> number of occurrences, of these sites or all, in the rows updated in that time."""
         counted = select(incidents.c.kind, func.sum(incidents.c.count)).group_by(incidents.c.kind)
-        if site_id is not None:
-            counted = counted.where(incidents.c.site_id == site_id)
+        if site_ids is not None:
+            counted = counted.where(incidents.c.site_id.in_(site_ids))
         if since is not None:
             counted = counted.where(incidents.c.at >= since)
         if until is not None:

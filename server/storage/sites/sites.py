@@ -12,6 +12,7 @@ from server.domain.site import Site
 from server.storage.columns import now
 from server.storage.database import Database
 from server.storage.errors import SiteExists, UnknownSite
+from server.storage.people.operators import forget_site
 from server.storage.schema.content import chunks
 from server.storage.schema.conversations import conversations, messages
 from server.storage.schema.sites import crawl_urls, crawls, incidents, site_notes, sites
@@ -85,6 +86,7 @@ class SiteStore(Store):
         """Delete a new site with everything that refers to it. Raises UnknownSite."""
         with self._db.begin() as connection:
             connection.execute(delete(incidents).where(incidents.c.site_id == id))
+            forget_site(connection, id)
             removed = connection.execute(delete(sites).where(sites.c.id == id))
         if not removed.rowcount:
             raise UnknownSite(self._unknown(id))
@@ -137,6 +139,7 @@ def remove_site_rows(db: Database, site_id: str) -> None:
     _remove(db, chunks, CHUNKS, chunks.c.site_id == site_id)
     with db.begin() as connection:
         connection.execute(delete(incidents).where(incidents.c.site_id == site_id))
+        forget_site(connection, site_id)
         # The other tables hang on this row.
         connection.execute(delete(sites).where(sites.c.id == site_id))
 

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from server.__main__ import main
+from server.domain.roles import Role
 from server.domain.site import Site
 from server.runtime.runtime import open_runtime
 from server.settings import SETTINGS, Settings
@@ -55,6 +56,24 @@ def test_who_is_locked_out_gets_a_link_in_the_shell(shell, folder, open_installa
     assert runtime.people.links.find(secret).operator_id == ada
     assert not runtime.people.operators.get(ada).has_second_factor
     assert [change.operator for change in runtime.people.audit.recent(2)] == ["the shell"] * 2
+
+
+def test_people_are_limited_to_sites_in_the_shell(shell, folder, open_installation):
+    runtime = open_installation(folder)
+    runtime.stores.sites.create(Site("shop", "Shop", "", ("https://shop.example/",)))
+    ben = runtime.people.operators.create("ben@example.com", "hash", Role.EDITOR)
+    code, out, _ = shell("operators", "sites", "ben@example.com", "shop")
+    assert (code, out) == (0, "ben@example.com sees these sites: shop.\n")
+    assert runtime.people.operators.get(ben).visible_sites == {"shop"}
+    assert "sites: shop" in shell("operators", "list")[1]
+    code, _, err = shell("operators", "sites", "ben@example.com", "other")
+    assert (code, "there is no site 'other'" in err) == (1, True)
+    assert shell("operators", "sites", "ben@example.com")[1] == "ben@example.com sees these sites: all.\n"
+    assert runtime.people.operators.get(ben).visible_sites is None
+    shell("operators", "invite", "new@example.com", "viewer", "--site", "shop")
+    assert [link.sites for link in runtime.people.links.open()] == [{"shop"}]
+    details = [change.details.get("sites") for change in runtime.people.audit.recent(3)]
+    assert details == ["shop", "all", "shop"]
 
 
 def test_people_are_listed_invited_changed_and_removed(shell, folder, open_installation):

@@ -1,0 +1,59 @@
+"""The audit log tells of every file that is taken out and of every sign-in; all of it can be taken out."""
+
+import io
+import json
+
+from tests.admin.conftest import EMAIL, PASSWORD, Browser, log_in
+from tests.admin.routes import PUBLIC, VALUES, rules
+
+BACKUP = "/admin/settings/backup"
+
+
+def test_every_download_leaves_an_entry(app, operator, runtime, busy):
+    """Whatever a GET route sends as a file to save."""
+    run = lambda endpoint: 3 if "quality" in endpoint else "x"  # noqa: E731
+    values = {**VALUES, "crawl_id": busy.c9, "earlier_id": busy.c2, "run_id": run}
+    files, silent = [], []
+    for endpoint, path, _ in rules(app, "GET", values):
+        if endpoint in PUBLIC:
+            continue
+        before = runtime.people.audit.verify().entries
+        answer = operator.get(path)
+        if "attachment" in answer.headers.get("Content-Disposition", ""):
+            files.append(path)
+            entry = runtime.people.audit.recent(1)[0]
+            named = entry.details["file"] in answer.headers["Content-Disposition"]
+            if runtime.people.audit.verify().entries != before + 1 or entry.operator != EMAIL or not named:
+                silent.append(path)
+    assert silent == []
+    assert len(files) >= 10, files
+
+
+def test_the_whole_log_comes_as_json_lines_that_verify(operator, runtime, busy):
+    lines = operator.get("/admin/settings/audit.jsonl").text.splitlines()
+    hashes = [json.loads(line)["hash"] for line in lines]
+    assert hashes == [one.hash for one in runtime.people.audit.chain()]
+    assert json.loads(lines[-1])["details"] == {"file": "docent-audit.jsonl"}
+    assert runtime.people.audit.verify(hashes[-1]).has_known
+
+
+def test_a_sign_in_leaves_an_entry_with_its_address(app, runtime, operator_id):
+    log_in(Browser(app))
+    (entry,) = runtime.people.audit.recent(1)
+    assert (entry.operator, entry.action, entry.details) == (EMAIL, "logged in", {"address": "127.0.0.1"})
+
+
+def test_a_restore_on_the_dashboard_keeps_the_log_and_appends_to_it(operator, runtime, site):
+    made = operator.send(BACKUP, {"make-current": PASSWORD}, buffered=True)
+    assert made.mimetype == "application/zip"
+    runtime.people.audit.add("ben@example.com", "did what is not in the backup")
+    before = list(runtime.people.audit.chain())
+    assert [one.action for one in before][-2:] == ["made a backup", "did what is not in the backup"]
+    file = (io.BytesIO(made.data), "backup.zip")
+    form = {"restore-current": PASSWORD, "restore-confirmation": "restore", "restore-file": file}
+    sent = operator.send(BACKUP, form, f"{BACKUP}/restore")
+    assert sent.status_code == 302, sent.text
+    after = list(runtime.people.audit.chain())
+    assert after[: len(before)] == before
+    assert [one.action for one in after[len(before) :]] == ["restored a backup"]
+    assert runtime.people.audit.verify().broken == ()
