@@ -93,7 +93,7 @@ class Page:
         """Shows something, and changes nothing."""
         return self._route(rule, "GET", role, framed=framed, recent=recent, all_sites=all_sites)
 
-    def post(  # noqa: PLR0913 - properties of a form, by name
+    def post(
         self,
         rule: str,
         *,
@@ -108,7 +108,7 @@ class Page:
         is_guarded = recent or (not has_password and any(page.recent for page in self.line))
         return self._route(rule, "POST", role, large=large, recent=is_guarded, all_sites=all_sites)
 
-    def _route(
+    def _route(  # noqa: PLR0913 - properties of a route, by name
         self,
         rule: str,
         method: str,
