@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from html.parser import HTMLParser
 from typing import Any
@@ -15,17 +15,18 @@ from urllib3.exceptions import HTTPError
 from urllib3.util import Timeout
 from wtforms import StringField
 
-from admin.forms import UNPROCESSABLE, Form, Needed, check_address, is_private
+from admin.forms import UNPROCESSABLE, Form, Needed, check_address
 from admin.page import Page
 from admin.replies import unchanged
 from admin.sites import site as site_page
 from admin.sites.sites import snippet_of
 from crawler.errors import BadStart, CrawlError
-from crawler.fetching.connections import AddressGuard, Deadlines, guarded_pools
+from crawler.fetching.connections import Deadlines, guarded_pools
 from crawler.fetching.fetcher import Fetcher, HttpResponse
 from server.api.access import configuration, shared
 from server.domain.addresses import origin_of
 from server.domain.site import Site
+from server.guards.network import outgoing
 from server.jobs.crawl_options import crawl_options
 from server.settings import Settings
 
@@ -137,7 +138,8 @@ def check_embedding(site: Site, url: str, settings: Settings) -> Iterator[Step]:
 
 def _page_steps(site: Site, url: str, settings: Settings) -> Iterator[Step]:
     options = crawl_options(site, settings)
-    fetcher = Fetcher(options, AddressGuard(options.allow_private))
+    # The page need not be on a host that is crawled.
+    fetcher = Fetcher(replace(options, start_urls=(*options.start_urls, url)))
     try:
         reply = fetcher.get_following(url)
     except BadStart:
@@ -202,8 +204,9 @@ class _Caller:
         self._origin = origin
         self._base = base
         self._deadlines = Deadlines()
-        # It is this server: it may well be on a private address.
-        self._pools: PoolManager = guarded_pools(AddressGuard(True), self._deadlines, num_pools=1)
+        # It is this server: its own host and port may well be private.
+        guard = outgoing(configuration().settings, base)
+        self._pools: PoolManager = guarded_pools(guard, self._deadlines, num_pools=1)
 
     def steps(self) -> Iterator[Step]:
         try:
@@ -287,9 +290,6 @@ def embed_check_run(site: Site) -> ResponseReturnValue:
     if not form.validate():
         return _shown(site, form), UNPROCESSABLE
     settings = configuration().settings
-    if is_private(form.address.data) and not (site.allow_private or settings.crawling.allow_private):
-        form.address.errors = ["This is an address of a private network, which Docent may not open."]
-        return _shown(site, form), UNPROCESSABLE
     try:
         steps = list(check_embedding(site, form.address.data, settings))
     except BadStart as error:

@@ -41,7 +41,7 @@ def changed(base: Settings, values: Mapping[str, str]) -> Settings:
         if value.strip():
             given[name] = value.strip()
     try:
-        return Settings.of(**given)
+        return Settings.of(**given).model_copy(update={"started_with": base.at_start})
     except ValidationError as error:
         raise WrongSetting(*problem_of(error)) from None
 

@@ -10,7 +10,7 @@ from playwright.async_api import BrowserType
 from crawler.content import Renderer
 from crawler.errors import FetchError
 from crawler.fetching import browser as browsers
-from crawler.fetching.connections import AddressGuard
+from crawler.fetching.addresses import AddressGuard
 from crawler.fetching.fetcher import Fetcher, HttpResponse
 from crawler.options import CrawlOptions
 from tests.conftest import missing_program
