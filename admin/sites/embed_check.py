@@ -133,13 +133,15 @@ def check_embedding(site: Site, url: str, settings: Settings) -> Iterator[Step]:
     """The page first, then what visitors on it would get. Nothing of it is kept. Raises BadStart for an
     address that is none, or may not be fetched."""
     yield from _page_steps(site, url, settings)
-    yield from _Caller(site, origin_of(url), settings.serving.base_url).steps()
+    yield from _Caller(site, origin_of(url), settings).steps()
 
 
 def _page_steps(site: Site, url: str, settings: Settings) -> Iterator[Step]:
     options = crawl_options(site, settings)
-    # The page need not be on a host that is crawled.
-    fetcher = Fetcher(replace(options, start_urls=(*options.start_urls, url)))
+    if origin_of(url) not in map(origin_of, options.start_urls):
+        # The page need not be where the crawl begins, but the headers for the crawl stay there.
+        options = replace(options, start_urls=(url,), headers=())
+    fetcher = Fetcher(options)
     try:
         reply = fetcher.get_following(url)
     except BadStart:
@@ -199,13 +201,13 @@ def _policy_steps(reply: HttpResponse, tags: PageTags, server: str) -> Iterator[
 class _Caller:
     """What the widget's own requests get, from a page of this origin."""
 
-    def __init__(self, site: Site, origin: str, base: str) -> None:
+    def __init__(self, site: Site, origin: str, settings: Settings) -> None:
         self._site = site
         self._origin = origin
-        self._base = base
+        self._base = settings.serving.base_url
         self._deadlines = Deadlines()
         # It is this server: its own host and port may well be private.
-        guard = outgoing(configuration().settings, base)
+        guard = outgoing(settings, self._base)
         self._pools: PoolManager = guarded_pools(guard, self._deadlines, num_pools=1)
 
     def steps(self) -> Iterator[Step]:
