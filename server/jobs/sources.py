@@ -15,6 +15,7 @@ from crawler.sources.pairs import pair_page, parse_addresses, parse_pairs, read_
 from server.domain.addresses import origin_of
 from server.domain.site import Site
 from server.jobs.crawl_options import crawl_options, file_limits
+from server.jobs.source_intake import check_folder, source_folders
 from server.settings import Settings
 from server.storage.content.content import ContentStore
 from server.storage.content.source_pages import PageVersion, SourceItem, SourcePages
@@ -208,7 +209,8 @@ class _Reading:
             max_bytes=self._settings.sources.file_bytes,
         )
         try:
-            for found in files_in(Path(self._source.name), options):
+            folder = check_folder(Path(self._source.name), source_folders(self._settings))
+            for found in files_in(folder, options):
                 url = (
                     public_url(base, found.name)
                     if base

@@ -144,3 +144,6 @@ class SourceSettings(Group):
     """Space in the database for the uploaded files and folders of one site, in bytes."""
     files: int = Field(default=10_000, ge=1)
     """Most files read from one folder."""
+    folders: str = ""
+    """Folders of this machine below which a site's folders may be, such as /srv/manuals,/srv/faq. Empty:
+    DATA_DIR/uploads."""

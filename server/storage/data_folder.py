@@ -20,7 +20,6 @@ from filelock import FileLock, Timeout
 
 from server.errors import StartError
 
-
 log = logging.getLogger(__name__)
 
 OTHERS = 0o077
