@@ -22,6 +22,9 @@ class ServingSettings(Group):
     public_url: WebAddress = ""
     """Address that visitors use to reach this server, such as https://chat.example.com. Empty:
     http://HOST:PORT."""
+    allowed_hosts: str = ""
+    """Further hosts under which the server answers, such as chat.example.com,.example.org. Empty: the host
+    of PUBLIC_URL and this machine; without PUBLIC_URL also HOST, or every IP address if that is 0.0.0.0."""
     site: WebAddress = ""
     """Website to crawl when Docent starts for the first time, such as https://example.com. Empty: Docent's
     own documentation at /docs/."""
