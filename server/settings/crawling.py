@@ -101,7 +101,7 @@ class CrawlingSettings(Group):
     max_file_pages: int = Field(default=1000, ge=1)
     """Most pages of one PDF that are read."""
     max_file_s: float = Field(default=120.0, gt=0)
-    """Time limit to read a PDF or DOCX file after the download, in seconds."""
+    """Time limit to read a PDF, DOCX or Markdown file after the download, in seconds."""
     max_unpacked_bytes: int = Field(default=104_857_600, ge=1)
     """Largest unpacked content of one PDF or DOCX file, in bytes."""
     hash_routes: bool = False
