@@ -94,7 +94,7 @@ class CrawlOptions:
     browser: str = ""
     """Program of the browser; empty finds Chromium or Chrome on the PATH, or Playwright's own."""
     browser_sandbox: bool = True
-    """Let the browser lock its processes in. As root there is no sandbox, whatever is set."""
+    """Let the browser lock its processes in. As root it cannot, and opens no page unless this is False."""
     allow_private: bool = False
     """Crawl private and loopback addresses too."""
     private_hosts: tuple[PrivateHost, ...] = ()
