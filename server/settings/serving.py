@@ -25,6 +25,9 @@ class ServingSettings(Group):
     allowed_hosts: str = ""
     """Further hosts under which the server answers, such as chat.example.com,.example.org. Empty: the host
     of PUBLIC_URL and this machine; without PUBLIC_URL also HOST, or every IP address if that is 0.0.0.0."""
+    uploads_url: WebAddress = ""
+    """Other address of this server for uploaded files and their pages, such as https://files.example.com:
+    nothing else is served there. Empty: they are served at PUBLIC_URL, in a sandbox."""
     site: WebAddress = ""
     """Website to crawl when Docent starts for the first time, such as https://example.com. Empty: Docent's
     own documentation at /docs/."""

@@ -297,7 +297,7 @@ import sys
 from crawler.fetching.fetcher import Fetcher, HttpResponse
 from crawler.options import CrawlOptions
 from crawler.content import Renderer
-options = CrawlOptions(start_urls=("http://site.example/",), render_time_s=100, render_pages=1)
+options = CrawlOptions(start_urls=("http://site.example/",), render_time_s=100, render_pages=1, browser_sandbox=False)
 renderer = Renderer(options, Fetcher(options))
 headers = {"content-type": "text/html"}
 print(renderer.render("http://site.example/", HttpResponse("http://site.example/", 200, headers, b"<p>x</p>")), flush=True)
