@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
+from crawler.fetching.addresses import PrivateHost
 from server.settings.base import SECRET, Changeable, Group, RateLimit, WebAddress
 
 KEY_CHARS = 32
@@ -23,6 +24,12 @@ class ServingSettings(Group):
     public_url: WebAddress = ""
     """Address that visitors use to reach this server, such as https://chat.example.com. Empty:
     http://HOST:PORT."""
+    allowed_hosts: str = ""
+    """Further hosts under which the server answers, such as chat.example.com,.example.org. Empty: the host
+    of PUBLIC_URL and this machine; without PUBLIC_URL also HOST, or every IP address if that is 0.0.0.0."""
+    uploads_url: WebAddress = ""
+    """Other address of this server for uploaded files and their pages, such as https://files.example.com:
+    nothing else is served there. Empty: they are served at PUBLIC_URL, in a sandbox."""
     site: WebAddress = ""
     """Website to crawl when Docent starts for the first time, such as https://example.com. Empty: Docent's
     own documentation at /docs/."""
@@ -38,6 +45,10 @@ class ServingSettings(Group):
     secret_key_old: Annotated[str, SECRET] = ""
     """Earlier keys, separated by commas. What they signed and sealed is still accepted. Remove them after
     `keys rotate`, when the tokens that they signed have expired."""
+    private_hosts: Annotated[str, Changeable("access", "Private hosts and networks")] = ""
+    """Hosts and networks of your own that Docent may connect to, such as
+    wiki.lan,10.0.0.7:8080,192.168.0.0/24. It refuses all others: crawls, sources, webhooks, mail and models.
+    Addresses in the environment are permitted for their own purpose."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Least severe messages to log: debug, info, warning or error."""
 
@@ -52,16 +63,32 @@ class ServingSettings(Group):
             )
         return value
 
+    @field_validator("private_hosts")
+    @classmethod
+    def _are_hosts(cls, value: str) -> str:
+        for text in _listed(value):
+            PrivateHost.parse(text)
+        return value
+
     @property
     def old_keys(self) -> tuple[str, ...]:
         """Earlier keys, as they are listed."""
-        return tuple(key.strip() for key in self.secret_key_old.split(",") if key.strip())
+        return _listed(self.secret_key_old)
+
+    @property
+    def private_host_texts(self) -> tuple[str, ...]:
+        """The entries of `private_hosts`."""
+        return _listed(self.private_hosts)
 
     @property
     def base_url(self) -> str:
         """Address under which visitors reach this server, without a slash at the end."""
         host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
         return self.public_url or f"http://{host}:{self.port}"
+
+
+def _listed(value: str) -> tuple[str, ...]:
+    return tuple(filter(None, re.split(r"[\s,]+", value)))
 
 
 class StorageSettings(Group):
