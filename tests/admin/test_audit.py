@@ -40,7 +40,11 @@ def test_the_whole_log_comes_as_json_lines_that_verify(operator, runtime, busy):
 def test_a_sign_in_leaves_an_entry_with_its_address(app, runtime, operator_id):
     log_in(Browser(app))
     (entry,) = runtime.people.audit.recent(1)
-    assert (entry.operator, entry.action, entry.details) == (EMAIL, "logged in", {"address": "127.0.0.1"})
+    assert (entry.operator, entry.action, entry.details) == (
+        EMAIL,
+        "logged in",
+        {"address": "127.0.0.1", "browser": "Werkzeug"},
+    )
 
 
 def test_a_restore_on_the_dashboard_keeps_the_log_and_appends_to_it(operator, runtime, site):

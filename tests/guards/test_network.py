@@ -138,7 +138,7 @@ def sent(runtime, deliveries):
         runtime.database, runtime.stores.incidents, lambda: settings, lambda: runtime.configuration.seal
     )
     outbox.send_next()
-    return str(runtime.stores.incidents.recent("shop") or runtime.stores.incidents.recent(""))
+    return str(runtime.stores.incidents.recent(None))
 
 
 def of_mail(runtime, there):
