@@ -77,7 +77,11 @@ class LimitSettings(Group):
     """Rate limits, sizes of requests and lifetimes of sessions."""
 
     heading: ClassVar = "Limits"
-    subheadings: ClassVar = {"message_chars": "Visitors", "login_limit": "Operators and API clients"}
+    subheadings: ClassVar = {
+        "message_chars": "Visitors",
+        "login_limit": "Operators and API clients",
+        "header_s": "Connections",
+    }
 
     message_chars: Annotated[int, Changeable("visitors", "Longest question, in characters")] = Field(
         default=2000, ge=10
@@ -105,3 +109,14 @@ class LimitSettings(Group):
     """How long an operator stays logged in, in hours."""
     api_limit: Annotated[RateLimit, Changeable("access", "Requests with one API key")] = "120/minute"
     """Requests with one API key, such as 120/minute."""
+    header_s: float = Field(default=10.0, gt=0, alias="request_header_s")
+    """Time limit for a client to send the headers of a request, in seconds."""
+    body_s: float = Field(default=20.0, gt=0, alias="request_body_s")
+    """Time limit for a client to send the body of a request or to read an answer, in seconds. Large ones get
+    more time: see MIN_BYTES_PER_S."""
+    min_rate: int = Field(default=2000, ge=1, alias="min_bytes_per_s")
+    """Slowest connection that is served, in bytes a second. A body or an answer may take REQUEST_BODY_S and
+    the time that its size takes at this rate."""
+    address_connections: int = Field(default=400, ge=0)
+    """Open connections of each web server process from one network address. 0: no limit. It does not apply
+    to this machine, nor with TRUSTED_PROXIES."""
