@@ -86,6 +86,7 @@ class Runtime:
             ("quality", self.quality_worker.run),
             ("heartbeat", self.shared.heartbeat.run),
             ("tidying", tidying.run),
+            ("limits", self.shared.limits.run),
         ):
             Thread(target=run, args=(ending,), name=name, daemon=True).start()
         outbox = open_outbox(
