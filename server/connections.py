@@ -39,9 +39,9 @@ SWEEP_S = 0.25
 SLOW_SHARE = 4
 """One thread in so many may wait for clients that read large answers."""
 STARTS, START_S = 16, 0.05
-"""At most so many requests begin in this time, unless those before them are answered. Of a thousand that arrive
-at once, each would otherwise get a thread, and hundreds of threads that all compute keep the next request
-waiting for seconds. A request that waits for a model holds up nobody for longer than START_S."""
+"""At most so many requests begin in this time, unless those before them are answered. Otherwise each of a
+thousand that arrive at once would get a thread, and hundreds of threads that all compute keep the next
+request waiting for seconds. A request that waits for a model holds up nobody for longer than START_S."""
 
 _LENGTH = re.compile(rb"^content-length:[ \t]*(\d{1,15})[ \t]*\r?$", re.I | re.M)
 _CHUNKED = re.compile(rb"^transfer-encoding:.*chunked", re.I | re.M)
@@ -195,7 +195,7 @@ class ClientSocket(socket.socket):
             return data
 
     def sendall(self, data: Any, flags: int = 0, /) -> None:
-        """Send what the client takes now, and keep the rest. With more than HELD_BYTES wait for the client."""
+        """Send what the client takes now, keep the rest, and wait while that is more than HELD_BYTES."""
         self.unsent += data
         self.flush()
         if len(self.unsent) > HELD_BYTES:

@@ -119,7 +119,8 @@ def nginx(target: str) -> Iterator[str]:
         def command(port: int) -> list[str]:
             file = folder / "nginx.conf"
             temporary = "".join(
-                f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+                f"{kind}_temp_path {folder}/{kind};"
+                for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
             )
             file.write_text(
                 f"daemon off; pid {folder}/nginx.pid; error_log stderr error; events {{ worker_connections 4096; }}"

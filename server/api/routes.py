@@ -3,7 +3,7 @@
 from functools import lru_cache
 from threading import Lock
 
-from flask import Blueprint, Flask, Response, current_app, jsonify, request
+from flask import Blueprint, Flask, Response, current_app, request
 
 from server.api import health, schemas
 from server.api.access import configuration

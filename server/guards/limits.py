@@ -61,7 +61,7 @@ class RateLimits:
         return max(reset - time.time(), 0.001)
 
     def run(self, ending: threading.Event) -> None:
-        """Remove expired windows until `ending` is set, also while nobody calls. Redis does that by itself."""
+        """Remove expired windows until `ending` is set, even if nobody calls. Redis does that by itself."""
         while isinstance(self._storage, DiskStorage) and not ending.is_set():
             try:
                 self._storage.clean()

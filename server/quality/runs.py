@@ -211,6 +211,7 @@ class QualityWorker:
         stand_back(self._engine.settings.quality.nice)
         while not ending.wait(EVERY_S):
             try:
+                self._tidy()
                 while self.work_once(ending) and not ending.is_set():
                     pass
             except StorageError as error:
@@ -276,7 +277,6 @@ class QualityWorker:
                 # A fault of ours: on record, or the run would be taken up for ever.
                 self._end(run, holder, quality_runs.FAILED, message=f"{type(error).__name__}: {error}")
                 log.exception("run %s failed", run.id)
-        self._tidy()
         return watch.reason != QUIT
 
     def _carry_out(self, run: quality_runs.QualityRun, holder: str, watch: Watch) -> None:
@@ -313,7 +313,7 @@ class QualityWorker:
         work.end(run.id, holder, state, finished_at=now(), wanted="", **values)
 
     def _tidy(self) -> None:
-        """Removes the folders of runs that were deleted."""
+        """Removes the folders of runs that were deleted, or that hold questions of an erased visitor."""
         folder = self._stores.folder / FOLDER
         known = {run_folder(id, moment) for id, moment in self._stores.runs.queued().items()}
         for place in folder.iterdir() if folder.is_dir() else ():

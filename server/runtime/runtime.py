@@ -35,6 +35,7 @@ from server.runtime.stores import (
     WatchedIncidents,
 )
 from server.settings import Settings
+from server.storage.conversations.erasure import Purge
 from server.storage.database import Database
 
 
@@ -79,6 +80,10 @@ class Runtime:
         upkeep.take_up_left()
         for site_id in self.stores.sites.leaving():
             self.crawling.queue_removal(site_id)
+        folder = self.configuration.folder.path / "cache"
+        purge = Purge(
+            self.database, [] if self.settings.storage.redis_url else [folder / "history", folder / "shared"]
+        )
         tidying = Tidying(self.database, lambda: self.settings)
         for name, run in (
             ("upkeep", upkeep.run),
@@ -87,6 +92,7 @@ class Runtime:
             ("heartbeat", self.shared.heartbeat.run),
             ("tidying", tidying.run),
             ("limits", self.shared.limits.run),
+            ("purge", purge.run),
         ):
             Thread(target=run, args=(ending,), name=name, daemon=True).start()
         outbox = open_outbox(

@@ -24,7 +24,9 @@ def server(start):  # noqa: F811
 @pytest.fixture(scope="module")
 def hasty(start):  # noqa: F811
     """A server with short deadlines."""
-    return start("--workers=1", "--set=request_header_s=1", "--set=request_body_s=1", "--set=min_bytes_per_s=100000")
+    return start(
+        "--workers=1", "--set=request_header_s=1", "--set=request_body_s=1", "--set=min_bytes_per_s=100000"
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -160,5 +162,3 @@ def test_chunks_that_are_nearly_all_sizes_have_an_end():
     arrival.add(POST + b"Transfer-Encoding: chunked\r\n\r\n")
     states = [arrival.add(b"1;" + b"x" * 200 + b"\r\nx\r\n") for _ in range(HEAD_BYTES // 100)]
     assert State.OVERLONG_BODY in states
-
-

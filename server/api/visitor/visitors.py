@@ -28,8 +28,10 @@ def issue_token() -> Response:
 def erase() -> Response:
     """Handle DELETE /api/v1/visitors/me: erase the visitor's questions and answers."""
     caller = known_caller()
-    conversations, history = dialogue().conversations, engine().history
-    return jsonify(erased=erase_visitor(conversations, history, caller.site.id, caller.visitor_id))
+    limit(configuration().settings.limits.visitor_limit, f"erase:{caller.key}")
+    conversations, history, cache = dialogue().conversations, engine().history, shared().cache
+    erased = erase_visitor(conversations, history, cache, caller.site.id, caller.visitor_id)
+    return jsonify(erased=erased)
 
 
 def _consent(site: Site, origin: str, body: VisitorRequest) -> str:

@@ -13,11 +13,12 @@ from sqlalchemy.exc import IntegrityError
 from server.domain.answer import Answer, Citation, Conversation, Message, Outcome
 from server.storage.columns import now
 from server.storage.conversations.curated import count_hit
+from server.storage.conversations.erasure import Erased, erase_rows, visitor_hash
 from server.storage.conversations.gap_counts import remove_from_gaps
 from server.storage.conversations.search import index_rows
 from server.storage.database import Database
 from server.storage.errors import UnknownConversation
-from server.storage.schema.conversations import cited, conversations, feedback, messages
+from server.storage.schema.conversations import cited, conversations, erasures, feedback, messages
 from server.storage.schema.delivery import contact_requests as requests
 from server.storage.schema.sites import sites
 from server.storage.statements import AnyRow, AnySelect, among, upsert
@@ -188,17 +189,14 @@ class ConversationStore:
             ids = tuple(connection.execute(own_ids).scalars())
             return VisitorData(ids, *(connection.execute(one).scalar_one() for one in (asked, written)))
 
-    def erase_visitor(self, site_id: str, visitor_id: str) -> int:
-        """Delete everything a visitor wrote on a site, including messages to the operator. Return the
-        number of conversations."""
-        own = (conversations.c.site_id == site_id, conversations.c.visitor_id == visitor_id)
+    def erase_visitor(self, site_id: str, visitor_id: str) -> Erased:
+        """Delete everything a visitor wrote on a site, including messages to the operator and copies, and
+        note it in the ledger of erasures."""
         with self._db.begin() as connection:
-            # Messages without a conversation are not deleted with one.
-            sent = (requests.c.site_id == site_id, requests.c.visitor_id == visitor_id)
-            connection.execute(delete(requests).where(*sent))
-            ids = select(conversations.c.id).where(*own)
-            remove_from_gaps(connection, select(messages.c.id).where(messages.c.conversation_id.in_(ids)))
-            return connection.execute(delete(conversations).where(*own)).rowcount
+            at = now()
+            noted = upsert(self._db.dialect, erasures, key=("visitor",))
+            connection.execute(noted, {"visitor": visitor_hash(site_id, visitor_id), "at": at})
+            return erase_rows(connection, site_id, visitor_id, at)
 
     def counts(self, site_id: str, since: datetime) -> dict[Outcome, int]:
         """Return the number of messages since then, by outcome. Every outcome is a key."""

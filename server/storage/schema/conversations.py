@@ -96,6 +96,9 @@ conversation_labels = Table(
     Index(None, "site_id", "label"),
 )
 
+# Who was erased, as a hash, and when: repeated after the restore of an older backup.
+erasures = Table("erasures", metadata, key("visitor"), *moments("at"))
+
 # Sums for each site and day (UTC). Triggers keep them up to date.
 message_days = Table(
     "message_days",

@@ -1,0 +1,20 @@
+"""The ledger of erasures, and which questions of test sets are copies of visitors' words."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision, down_revision = "0108", "0103"
+
+
+def upgrade() -> None:
+    op.create_table(
+        "erasures",
+        sa.Column("visitor", sa.Text(), primary_key=True),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+    )
+    copied = sa.Column("from_visitor", sa.Boolean(), nullable=False, server_default=sa.false())
+    op.add_column("test_cases", copied)
+    op.execute(
+        "UPDATE test_cases SET from_visitor = (1 = 1) WHERE question IN (SELECT question FROM messages) "
+        "OR testset_id IN (SELECT id FROM testsets WHERE origin = 'conversations')"
+    )
