@@ -211,7 +211,6 @@ class QualityWorker:
         stand_back(self._engine.settings.quality.nice)
         while not ending.wait(EVERY_S):
             try:
-                self._tidy()
                 while self.work_once(ending) and not ending.is_set():
                     pass
             except StorageError as error:
@@ -219,6 +218,7 @@ class QualityWorker:
 
     def work_once(self, ending: threading.Event) -> bool:
         """Return whether there was anything to do."""
+        self._tidy()
         return self._make_one(ending) or self._run_one(ending)
 
     def _make_one(self, ending: threading.Event) -> bool:

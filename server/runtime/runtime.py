@@ -81,9 +81,7 @@ class Runtime:
         for site_id in self.stores.sites.leaving():
             self.crawling.queue_removal(site_id)
         folder = self.configuration.folder.path / "cache"
-        purge = Purge(
-            self.database, [] if self.settings.storage.redis_url else [folder / "history", folder / "shared"]
-        )
+        purge = Purge(self.database, [folder / "history", folder / "shared"])
         tidying = Tidying(self.database, lambda: self.settings)
         for name, run in (
             ("upkeep", upkeep.run),
