@@ -39,7 +39,11 @@ ROUTES = (
     ),
     ApiRoute(
         "DELETE", f"{ROOT}/visitors/me", visitors.erase, "Erase all that the visitor said",
-        schemas.ErasedResponse, visitor=True, errors=(401, 403, 404),
+        schemas.ErasedResponse, visitor=True, errors=(401, 403, 404, 429),
+    ),
+    ApiRoute(
+        "GET", f"{ROOT}/visitors/me/export", visitors.export, "Export all that is stored about the visitor",
+        schemas.ExportResponse, visitor=True, errors=(401, 403, 404, 429), id="export",
     ),
     ApiRoute(
         "POST", f"{ROOT}/chat", chat.ask, "Ask", schemas.AnswerResponse, schemas.ChatRequest,

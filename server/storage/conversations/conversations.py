@@ -177,6 +177,11 @@ class ConversationStore:
         )
         return self._load(ordered.limit(limit).offset(offset))
 
+    def of_visitor(self, site_id: str, visitor_id: str) -> list[Conversation]:
+        """Return the conversations of a visitor of a site with their messages, oldest first."""
+        own = (conversations.c.site_id == site_id, conversations.c.visitor_id == visitor_id)
+        return self._load(select(conversations).where(*own).order_by(conversations.c.started_at))
+
     def visitor_data(self, site_id: str, visitor_id: str) -> VisitorData:
         """Return a summary of the data stored about a visitor of a site."""
         own = (conversations.c.site_id == site_id, conversations.c.visitor_id == visitor_id)
