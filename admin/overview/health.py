@@ -52,6 +52,11 @@ KINDS = {
         "Nothing of it was shown.",
         "Read the conversation: somebody may try to take the chatbot over.",
     ),
+    "visitor_budget": Kind(
+        "One visitor's tokens spent",
+        "This visitor got the quoted answer instead.",
+        "Raise VISITOR_DAILY_TOKENS if visitors of good will ask so much.",
+    ),
     "budget_spent": Kind("Token budget spent", QUOTED, "Raise MODEL_DAILY_TOKENS, or wait until tomorrow."),
     "index_held_back": Kind(
         "New index held back",

@@ -12,6 +12,7 @@ from server.jobs.crawl_control import CrawlControl
 from server.playground.store import PlaygroundStore
 from server.settings import Settings
 from server.storage.conversations.conversations import Retention
+from server.storage.conversations.figures import UsageStore
 from server.storage.crawls.runs import CrawlStore, ScheduleStore
 from server.storage.database import Database
 from server.storage.errors import StorageError
@@ -84,6 +85,7 @@ class Tidying:
     def __init__(self, database: Database, settings: Callable[[], Settings]) -> None:
         self._retention = Retention(database)
         self._runs = PlaygroundStore(database)
+        self._usage = UsageStore(database)
         self._settings = settings
 
     def run(self, ending: threading.Event) -> None:
@@ -92,6 +94,7 @@ class Tidying:
             try:
                 self.forget_old(datetime.now(UTC), ending)
                 self.forget_runs(datetime.now(UTC))
+                self._usage.forget_budgets()
             except StorageError as error:
                 log.warning("old conversations and runs are deleted later: %s", error)
             ending.wait(TIDY_EVERY_S)

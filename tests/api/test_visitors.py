@@ -1,5 +1,6 @@
 import pytest
 
+from server.domain.contact import Channel
 from server.storage.errors import UnknownConversation
 from tests.api.conftest import SHOP_ORIGIN, new_visitor
 
@@ -40,7 +41,9 @@ def test_an_export_holds_all_of_this_visitor_and_nothing_of_others(client, runti
     asked = visitor.ask("How long does delivery take?").json
     feedback = {"message_id": asked["message_id"], "helpful": False, "comment": "Too slow"}
     client.post("/api/v1/feedback", json=feedback, headers=visitor.headers)
-    runtime.delivery.contact.add("shop", owner(runtime, asked), "ada@example.com", "Call me.", None, [])
+    runtime.delivery.contact.add(
+        "shop", owner(runtime, asked), "ada@example.com", "Call me.", None, [Channel.EMAIL]
+    )
     new_visitor(client).ask("What do others ask?")
     response = client.get("/api/v1/visitors/me/export", headers=visitor.headers)
     [conversation] = response.json["conversations"]

@@ -139,6 +139,16 @@ curated_answers = Table(
     Index(None, "site_id", "id"),
 )
 
+# What was spent and reserved of each budget on a day (UTC): of all sites, a site, or a visitor as a hash.
+budgets = Table(
+    "budgets",
+    metadata,
+    key("name"),
+    key("day"),
+    Column("tokens", BigInteger, nullable=False),
+    Column("cost", Float, nullable=False),
+)
+
 # What each model used for each site and day (UTC).
 model_usage = Table(
     "model_usage",

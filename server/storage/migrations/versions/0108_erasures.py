@@ -1,4 +1,4 @@
-"""The ledger of erasures, and which questions of test sets are copies of visitors' words."""
+"""The ledger of erasures, which questions of test sets are copies of visitors' words, and budgets."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -11,6 +11,13 @@ def upgrade() -> None:
         "erasures",
         sa.Column("visitor", sa.Text(), primary_key=True),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+    )
+    op.create_table(
+        "budgets",
+        sa.Column("name", sa.Text(), primary_key=True),
+        sa.Column("day", sa.Text(), primary_key=True),
+        sa.Column("tokens", sa.BigInteger(), nullable=False),
+        sa.Column("cost", sa.Float(), nullable=False),
     )
     copied = sa.Column("from_visitor", sa.Boolean(), nullable=False, server_default=sa.false())
     op.add_column("test_cases", copied)
