@@ -110,9 +110,7 @@ ADVICE = {
 
 WORKER = "Start the worker: `make run` does, as does `python -m server worker` where processes run apart."
 
-DISK = "Free space there, or move DATA_DIR: crawls and answers stop when the disk is full."
-FREE_BYTES = 500_000_000
-"""Less free space than this is a warning."""
+DISK = "Free space there, or move DATA_DIR: answers stop too when the disk is full."
 
 PATIENCE = timedelta(seconds=60)
 """A crawl that waits longer while none runs has no worker to take it."""
@@ -182,8 +180,11 @@ def _disk() -> PartState:
         free = shutil.disk_usage(configuration().folder.path).free
     except OSError as error:
         return PartState("Disk", False, f"DATA_DIR cannot be looked at: {error.strerror}", DISK)
+    least = configuration().settings.storage.disk_free_mb * 1_000_000
     says = f"{free / 1e9:.1f} GB are free where DATA_DIR lies"
-    return PartState("Disk", free >= FREE_BYTES, says, "" if free >= FREE_BYTES else DISK)
+    if free >= least:
+        return PartState("Disk", True, says)
+    return PartState("Disk", False, f"{says}; crawls stop below {least / 1e9:g} GB", DISK)
 
 
 def _worker() -> PartState:

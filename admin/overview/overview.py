@@ -13,9 +13,11 @@ from admin.formats import FILTERS, milliseconds, money, number
 from admin.lists import DAY_OPTIONS, began, chosen_site
 from admin.overview.health import Kind, kind_of
 from admin.page import Page
-from server.api.access import delivery, dialogue, stores
+from server.api.access import configuration, database, delivery, dialogue, shared, stores
 from server.domain.contact import DeliveryState
 from server.domain.site import Site
+from server.settings import SETTINGS
+from server.storage.conversations.conversations import Retention
 from server.storage.conversations.figures import Figures, FigureStore
 from server.storage.crawls.runs import CrawlRun
 
@@ -295,11 +297,23 @@ def overview() -> ResponseReturnValue:
         format=FILTERS,
         listed=url_for("admin.conversations", site=site_id or None),
         troubles=_troubles(site_id, period),
+        deletion=_announced_deletion(),
+        surges={id: since for id in ids if (since := shared().surges.since(id))},
         usage=stores().usage.by_model(ids, period.days[0], period.days[-1]),
         summaries=_summaries([sites[id] for id in ids], store.asked(ids, period.days[0], period.days[-1])),
         waiting=delivery().contact.total(site_id=site_id or None, state=DeliveryState.WAITING),
         failed=delivery().contact.total(site_id=site_id or None, state=DeliveryState.FAILED),
     )
+
+
+def _announced_deletion() -> tuple[int, datetime] | None:
+    """(days, first day of deletion) while the default deletes old conversations soon and nobody chose it."""
+    settings, at = configuration().settings, datetime.now(UTC)
+    days = settings.privacy.conversation_days
+    if not days or SETTINGS["conversation_days"].is_given(settings):
+        return None
+    begins = Retention(database()).begins(days, at, shows=True)
+    return (days, begins) if begins and begins > at else None
 
 
 def _compared(

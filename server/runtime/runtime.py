@@ -36,6 +36,7 @@ from server.runtime.stores import (
 )
 from server.settings import Settings
 from server.storage.conversations.erasure import Purge
+from server.storage.conversations.figures import FigureStore
 from server.storage.database import Database
 
 
@@ -111,7 +112,7 @@ def open_runtime(settings: Settings) -> Runtime:
     _ = check_spec(settings.retrieval.strategy), FLOWS[settings.retrieval.flow]
     configuration, database = open_configuration(settings)
     renew_words(database)
-    shared = Shared(settings, configuration.folder)
+    shared = Shared(settings, configuration.folder, FigureStore(database))
     stores = SiteStores(database, settings.crawling.crawls_kept)
     dialogue, delivery = DialogueStores(database), DeliveryStores(database)
     quality = QualityStores(database)

@@ -50,6 +50,9 @@ class StorageSettings(Group):
 
     data_dir: Path = Path("data")
     """Folder that stores all data."""
+    disk_free_mb: int = Field(default=500, ge=0)
+    """Least free space on the disk of DATA_DIR, in megabytes. Below it crawls and index builds stop, so that
+    conversations can still be stored. 0: no check."""
     database_url: Annotated[str, SECRET] = ""
     """PostgreSQL database, such as postgresql://user:password@host/name. Empty: SQLite in DATA_DIR."""
     redis_url: Annotated[str, SECRET] = ""
@@ -103,6 +106,11 @@ class LimitSettings(Group):
         "60/minute"
     )
     """New visitor tokens for one network address, such as 60/minute."""
+    proof_on_surge: Annotated[
+        bool, Changeable("visitors", "Proof of work when there are unusually many questions")
+    ] = True
+    """1 asks new visitors of a site for a proof of work while the site gets far more questions than usual. 0:
+    only where a site is set so."""
     login_limit: Annotated[RateLimit, Changeable("access", "Login attempts")] = "10/minute"
     """Login attempts from one network address, such as 10/minute."""
     session_hours: float = Field(default=12.0, gt=0)

@@ -10,6 +10,7 @@ from server.domain.answer import Message
 from server.domain.site import Site
 from server.domain.visiting import Consent, proof_bits
 from server.guards.proof_of_work import ProofRefused
+from server.guards.surges import BITS
 from server.storage.conversations.feedback import Feedback
 from server.storage.conversations.history import erase_visitor
 
@@ -108,9 +109,16 @@ def _consent(site: Site, origin: str, body: VisitorRequest) -> str:
     return consent.mark
 
 
+def _bits(site: Site) -> int:
+    """How hard the proof of work is: as the site is set, or harder during a surge."""
+    bits = proof_bits(site.options)
+    is_surge = configuration().settings.limits.proof_on_surge and shared().surges.since(site.id)
+    return max(bits, BITS) if is_surge else bits
+
+
 def _require_proof(site: Site, origin: str, body: VisitorRequest) -> None:
     """Require a proof of work of new visitors and expired tokens, if the site wants it. Raises ApiError."""
-    bits = proof_bits(site.options)
+    bits = _bits(site)
     earlier = visitor_tokens().known(body.visitor, site.id, origin)
     if not bits or (earlier and visitor_tokens().is_valid(body.visitor)):
         return None

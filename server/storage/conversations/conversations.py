@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -18,7 +18,14 @@ from server.storage.conversations.gap_counts import remove_from_gaps
 from server.storage.conversations.search import index_rows
 from server.storage.database import Database
 from server.storage.errors import UnknownConversation
-from server.storage.schema.conversations import cited, conversations, erasures, feedback, messages
+from server.storage.schema.conversations import (
+    cited,
+    conversations,
+    erasures,
+    feedback,
+    messages,
+    notices,
+)
 from server.storage.schema.delivery import contact_requests as requests
 from server.storage.schema.sites import sites
 from server.storage.statements import AnyRow, AnySelect, among, upsert
@@ -286,6 +293,7 @@ def message_of(row: AnyRow) -> Message:
     )
 
 
+NOTICE, ANNOUNCED = "retention", timedelta(days=30)
 BATCH = 500
 """Conversations deleted per transaction, so that visitors' writes do not wait long."""
 
@@ -304,6 +312,25 @@ class Retention:
         with self._db.connect() as connection:
             found = connection.execute(counted.where(of_sites, conversations.c.started_at < before))
             return int(found.scalar_one())
+
+    def begins(self, days: int, at: datetime, *, shows: bool = False) -> datetime | None:
+        """Return from when on conversations older than the default of `days` are deleted: 30 days after the
+        dashboard first announced it. None while that is not necessary or was not announced; with `shows` it
+        is announced at this moment."""
+        first = select(func.min(conversations.c.started_at)).where(conversations.c.site_id == sites.c.id)
+        noted = select(notices.c.shown_at).where(notices.c.name == NOTICE)
+        with self._db.connect() as connection:
+            shown: datetime | None = connection.execute(noted).scalar()
+            oldest = [one for one in connection.execute(select(first.scalar_subquery())).scalars() if one]
+        if not oldest or (due := min(oldest) + timedelta(days=days)) > at + ANNOUNCED:
+            return None
+        if shown is None and shows:
+            shown = at
+            with self._db.begin() as connection:
+                connection.execute(
+                    upsert(self._db.dialect, notices, ("name",)), {"name": NOTICE, "shown_at": at}
+                )
+        return max(due, shown + ANNOUNCED) if shown else None
 
     def forget(self, before: datetime) -> int:
         """Delete one batch with everything that refers to it. Return the number deleted, 0 at the end."""

@@ -95,6 +95,18 @@ class FigureStore:
             steps = connection.execute(counted).all()
         return _figures(row._mapping, {step: int(count) for step, count in steps})
 
+    def asked_since(self, site_id: str, since: datetime) -> int:
+        """Return the number of a site's questions since then."""
+        counted = select(func.count()).where(messages.c.site_id == site_id, messages.c.asked_at >= since)
+        with self._db.connect() as connection:
+            return int(connection.execute(counted).scalar_one())
+
+    def busiest_day(self, site_id: str, first: date, last: date) -> int:
+        """Return the number of questions on the site's busiest of these days."""
+        most = select(func.max(message_days.c.asked)).where(*_span(message_days, [site_id], first, last))
+        with self._db.connect() as connection:
+            return int(connection.execute(most).scalar() or 0)
+
     def asked(self, site_ids: Collection[str], first: date, last: date) -> dict[str, int]:
         """Return the number of questions in these days by site, without sites that have none."""
         counted = select(message_days.c.site_id, func.sum(message_days.c.asked)).group_by(

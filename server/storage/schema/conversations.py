@@ -96,6 +96,9 @@ conversation_labels = Table(
     Index(None, "site_id", "label"),
 )
 
+# What the dashboard announces, and when it first showed it.
+notices = Table("notices", metadata, key("name"), *moments("shown_at"))
+
 # Who was erased, as a hash, and when: repeated after the restore of an older backup.
 erasures = Table("erasures", metadata, key("visitor"), *moments("at"))
 

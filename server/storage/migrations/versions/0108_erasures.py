@@ -1,4 +1,4 @@
-"""The ledger of erasures, which questions of test sets are copies of visitors' words, and budgets."""
+"""Erasures, copies of visitors' words in test sets, budgets, and notices of the dashboard."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -11,6 +11,11 @@ def upgrade() -> None:
         "erasures",
         sa.Column("visitor", sa.Text(), primary_key=True),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+    )
+    op.create_table(
+        "notices",
+        sa.Column("name", sa.Text(), primary_key=True),
+        sa.Column("shown_at", sa.DateTime(timezone=True), nullable=False),
     )
     op.create_table(
         "budgets",
