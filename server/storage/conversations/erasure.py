@@ -91,7 +91,7 @@ def erase_again(connection: Connection) -> int:
     found = [(row, ledger.get(visitor_hash(*row))) for row in connection.execute(pairs).all()]
     for row, at in found:
         if at is not None:
-            erase_rows(connection, *row, at)
+            erase_rows(connection, row.site_id, row.visitor_id, at)
     return sum(at is not None for _, at in found)
 
 
