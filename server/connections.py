@@ -49,7 +49,7 @@ _EXPECTS = re.compile(rb"^expect:[ \t]*100-continue[ \t]*\r\n", re.I | re.M)
 _GO_ON = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-class State(Enum):
+class Progress(Enum):
     """How far a request has arrived."""
 
     INCOMPLETE = 0
@@ -62,9 +62,9 @@ class State(Enum):
 
 
 _REASONS = {
-    State.SLOW: "408 Request Timeout",
-    State.OVERLONG_BODY: "413 Content Too Large",
-    State.OVERLONG_HEAD: "431 Request Header Fields Too Large",
+    Progress.SLOW: "408 Request Timeout",
+    Progress.OVERLONG_BODY: "413 Content Too Large",
+    Progress.OVERLONG_HEAD: "431 Request Header Fields Too Large",
 }
 
 
@@ -81,17 +81,17 @@ class Arrival:
         self._next_chunk = 0
         self._searched = 0
 
-    def add(self, data: bytes) -> State:
+    def add(self, data: bytes) -> Progress:
         """Add what came next."""
         self.data += data
         if not self.has_head and not self._read_head():
-            return State.OVERLONG_HEAD if len(self.data) > HEAD_BYTES else State.INCOMPLETE
+            return Progress.OVERLONG_HEAD if len(self.data) > HEAD_BYTES else Progress.INCOMPLETE
         if self._is_chunked:
             return self._read_chunks()
         if self._length > self._body_bytes:
-            return State.UPLOAD
+            return Progress.UPLOAD
         arrived = len(self.data) - self._next_chunk
-        return State.COMPLETE if arrived >= self._length else State.INCOMPLETE
+        return Progress.COMPLETE if arrived >= self._length else Progress.INCOMPLETE
 
     def _read_head(self) -> bool:
         while self.data[:2] == b"\r\n":  # a client may send empty lines before its request
@@ -113,24 +113,24 @@ class Arrival:
             self._length = int(length[1])
         return True
 
-    def _read_chunks(self) -> State:
+    def _read_chunks(self) -> Progress:
         while (line := self.data.find(b"\r\n", self._next_chunk)) >= 0:
             try:
                 size = int(self.data[self._next_chunk : line].partition(b";")[0], 16)
             except ValueError:
-                return State.COMPLETE  # gunicorn says what is wrong
+                return Progress.COMPLETE  # gunicorn says what is wrong
             if size <= 0:
-                return State.COMPLETE if self.data.find(b"\r\n\r\n", line) >= 0 else self._unfinished()
+                return Progress.COMPLETE if self.data.find(b"\r\n\r\n", line) >= 0 else self._unfinished()
             self._length += size
             if self._length > self._body_bytes:
-                return State.UPLOAD
+                return Progress.UPLOAD
             self._next_chunk = line + 2 + size + 2
         return self._unfinished()
 
-    def _unfinished(self) -> State:
+    def _unfinished(self) -> Progress:
         """Chunks may take more space for their sizes than for what they hold, but not without end."""
         too_long = len(self.data) > HEAD_BYTES + 2 * self._body_bytes
-        return State.OVERLONG_BODY if too_long else State.INCOMPLETE
+        return Progress.OVERLONG_BODY if too_long else Progress.INCOMPLETE
 
 
 class SlowReaders:
@@ -328,7 +328,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         self._sweep_at = now + SWEEP_S
         for conn in [conn for conn in self._waiting if conn.deadline <= now]:
             if conn.watched == EVENT_READ and conn.arrival.data and not conn.must_linger:
-                self._refuse(conn, State.SLOW)
+                self._refuse(conn, Progress.SLOW)
             else:
                 self._drop(conn)
 
@@ -378,7 +378,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         arrival = conn.arrival
         is_first, had_head = not arrival.data, arrival.has_head
         state = arrival.add(data)
-        if state is State.INCOMPLETE:
+        if state is Progress.INCOMPLETE:
             if arrival.has_head and not had_head:
                 conn.deadline = monotonic() + self._limits.body_s
                 conn.deadline += self._limits.body_bytes / self._limits.min_rate
@@ -390,12 +390,12 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         elif state in _REASONS:
             self._refuse(conn, state)
         else:
-            conn.must_linger = state is State.UPLOAD
+            conn.must_linger = state is Progress.UPLOAD
             conn.sock.upload_began = monotonic() if conn.must_linger else None
             self._unwatch(conn)
             self.enqueue_req(conn)
 
-    def _refuse(self, conn: Connection, state: State) -> None:
+    def _refuse(self, conn: Connection, state: Progress) -> None:
         with suppress(OSError):
             head = f"HTTP/1.1 {_REASONS[state]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
             conn.sock.sendall(head.encode())

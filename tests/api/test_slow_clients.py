@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from server.connections import HEAD_BYTES, Arrival, State
+from server.connections import HEAD_BYTES, Arrival, Progress
 from tests.api.slow_clients import KINDS, measure
 from tests.api.test_serving import QUESTION, fetch, start  # noqa: F401  a fixture
 from tests.api.test_streaming import LiveStream
@@ -141,24 +141,24 @@ def test_a_connection_is_kept_for_the_next_request(hasty):
 
 def test_the_end_of_a_request_is_found_at_any_cut():
     requests = {
-        GET: State.COMPLETE,
-        POST + b"Content-Length: 5\r\n\r\nabcde": State.COMPLETE,
-        POST + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n": State.COMPLETE,
-        POST + b"Transfer-Encoding: chunked\r\n\r\n0\r\nTrailer: x\r\n\r\n": State.COMPLETE,
-        POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n": State.COMPLETE,
-        POST + b"Content-Length: 5000\r\n\r\n": State.UPLOAD,
-        POST + b"Transfer-Encoding: chunked\r\n\r\n800\r\n": State.UPLOAD,
+        GET: Progress.COMPLETE,
+        POST + b"Content-Length: 5\r\n\r\nabcde": Progress.COMPLETE,
+        POST + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n": Progress.COMPLETE,
+        POST + b"Transfer-Encoding: chunked\r\n\r\n0\r\nTrailer: x\r\n\r\n": Progress.COMPLETE,
+        POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n": Progress.COMPLETE,
+        POST + b"Content-Length: 5000\r\n\r\n": Progress.UPLOAD,
+        POST + b"Transfer-Encoding: chunked\r\n\r\n800\r\n": Progress.UPLOAD,
     }
     for request, last in requests.items():
         for size in (1, 7, len(request)):
             arrival = Arrival(1024)
             states = [arrival.add(request[at : at + size]) for at in range(0, len(request), size)]
             assert states[-1] is last, (request, size)
-            assert set(states[:-1]) <= {State.INCOMPLETE}, (request, size)
+            assert set(states[:-1]) <= {Progress.INCOMPLETE}, (request, size)
 
 
 def test_chunks_that_are_nearly_all_sizes_have_an_end():
     arrival = Arrival(1024)
     arrival.add(POST + b"Transfer-Encoding: chunked\r\n\r\n")
     states = [arrival.add(b"1;" + b"x" * 200 + b"\r\nx\r\n") for _ in range(HEAD_BYTES // 100)]
-    assert State.OVERLONG_BODY in states
+    assert Progress.OVERLONG_BODY in states

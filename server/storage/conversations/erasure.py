@@ -15,7 +15,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import orjson
 from sqlalchemy import Connection, delete, func, select, union, update
 
 from server.domain.events import EventKind
@@ -147,12 +146,12 @@ def _remove_from_reports(
     for part, body in connection.execute(
         parts.where(quality_reports.c.run_id == run_id, quality_reports.c.part > 0)
     ).all():
-        rows: list[dict[str, Any]] = orjson.loads(zlib.decompress(body))
+        rows: list[dict[str, Any]] = json.loads(zlib.decompress(body))
         kept = [row for row in rows if row["id"] not in gone and not _holds(row["question"], "", texts)]
         if len(kept) < len(rows):
             gone |= {row["id"] for row in rows} - {row["id"] for row in kept}
             same = (quality_reports.c.run_id == run_id, quality_reports.c.part == part)
-            packed = zlib.compress(orjson.dumps(kept), 6)
+            packed = zlib.compress(json.dumps(kept).encode(), 6)
             connection.execute(update(quality_reports).where(*same).values(body=packed))
     same = (quality_answers.c.run_id == run_id, quality_answers.c.case_id.in_(gone))
     connection.execute(delete(quality_answers).where(*same))

@@ -24,7 +24,9 @@ def upgrade() -> None:
         sa.Column("tokens", sa.BigInteger(), nullable=False),
         sa.Column("cost", sa.Float(), nullable=False),
     )
-    copied: sa.Column[bool] = sa.Column("from_visitor", sa.Boolean(), nullable=False, server_default=sa.false())
+    copied: sa.Column[bool] = sa.Column(
+        "from_visitor", sa.Boolean(), nullable=False, server_default=sa.false()
+    )
     op.add_column("test_cases", copied)
     op.execute(
         "UPDATE test_cases SET from_visitor = (1 = 1) WHERE question IN (SELECT question FROM messages) "
