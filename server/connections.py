@@ -36,6 +36,7 @@ LINGER_S = 2.0
 """Seconds for a client to read why it was refused. Closing at once could destroy that answer on its way."""
 SWEEP_S = 0.25
 """How often overdue connections are looked for."""
+PROBES = (b"GET /readyz ", b"GET /healthz ")
 SLOW_SHARE = 4
 """One thread in so many may wait for clients that read large answers."""
 STARTS, START_S = 16, 0.05
@@ -282,7 +283,11 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         self._expect(conn, self._limits.header_s)
 
     def enqueue_req(self, conn: Connection) -> None:
-        """Give a request to a thread as soon as it may begin."""
+        """Give a request to a thread as soon as it may begin. Probes do not queue: a balancer that waits for
+        one would take a busy process for a dead one."""
+        if conn.arrival.data.startswith(PROBES):
+            super().enqueue_req(conn)
+            return
         self._complete.append(conn)
         self._begin()
 
