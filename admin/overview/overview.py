@@ -16,6 +16,7 @@ from admin.page import Page
 from server.api.access import configuration, database, delivery, dialogue, shared, stores
 from server.domain.contact import DeliveryState
 from server.domain.site import Site
+from server.guards import surges
 from server.settings import SETTINGS
 from server.storage.conversations.conversations import Retention
 from server.storage.conversations.figures import Figures, FigureStore
@@ -283,6 +284,7 @@ def overview() -> ResponseReturnValue:
     store = dialogue().figures
     by_day = store.by_day(ids, period.days[0], period.days[-1])
     total = sum(by_day.values(), Figures())
+    asked = store.asked(ids, period.days[0], period.days[-1])
     return render_template(
         "admin/overview.html",
         sites=sites,
@@ -298,12 +300,20 @@ def overview() -> ResponseReturnValue:
         listed=url_for("admin.conversations", site=site_id or None),
         troubles=_troubles(site_id, period),
         deletion=_announced_deletion(),
-        surges={id: since for id in ids if (since := shared().surges.since(id))},
+        surges=_surges(asked),
         usage=stores().usage.by_model(ids, period.days[0], period.days[-1]),
-        summaries=_summaries([sites[id] for id in ids], store.asked(ids, period.days[0], period.days[-1])),
+        summaries=_summaries([sites[id] for id in ids], asked),
         waiting=delivery().contact.total(site_id=site_id or None, state=DeliveryState.WAITING),
         failed=delivery().contact.total(site_id=site_id or None, state=DeliveryState.FAILED),
     )
+
+
+def _surges(asked: Mapping[str, int]) -> dict[str, datetime]:
+    """Sites for which new visitors prove work now, and since when, by how much each was asked lately."""
+    if not configuration().settings.limits.proof_on_surge:
+        return {}
+    busy = [site_id for site_id, count in asked.items() if count > surges.FEWEST]
+    return {site_id: since for site_id in busy if (since := shared().surges.since(site_id))}
 
 
 def _announced_deletion() -> tuple[int, datetime] | None:
