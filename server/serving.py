@@ -16,6 +16,7 @@ from gunicorn.glogging import Logger
 
 from server.api.health import start_warm_up
 from server.app import create_app
+from server.connections import PatientWorker
 from server.domain.protocols import ModelError
 from server.errors import StartError
 from server.logs import configure_logging
@@ -25,7 +26,7 @@ from server.storage.data_folder import DataFolder
 GRACE_S = 10
 """Seconds that open streams get to end when the server is stopped or reloaded (SIGHUP)."""
 IDLE_CONNECTIONS = 2000
-"""Kept-alive connections of each process, beside those that a thread works for."""
+"""Kept-alive connections of each process, in addition to those that a thread works for."""
 KEEPALIVE_S = 15
 SWITCH_S = 0.02
 """Every thread that waits to run asks for its turn this often; at Python's 5 ms, hundreds of them cost more
@@ -70,16 +71,16 @@ def _load_before_forking(settings: Settings) -> None:
 
 class _Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     def __init__(self, settings: Settings, make_app: MakeApp) -> None:
-        self._settings = settings
+        self.settings = settings
         self._make_app = make_app
         super().__init__()
 
     def load_config(self) -> None:
-        for name, value in options(self._settings).items():
+        for name, value in options(self.settings).items():
             self.cfg.set(name, value)
 
     def load(self) -> Flask:
-        return self._make_app(self._settings)
+        return self._make_app(self.settings)
 
 
 class _Log(Logger):  # type: ignore[misc]
@@ -100,7 +101,7 @@ def options(settings: Settings) -> dict[str, Any]:
         "threads": settings.serving.web_threads,
         # A thread per open stream. Waiting threads cost little memory and no time, and every library
         # works in them; event loops (gevent) measured no better and would have to patch all of them.
-        "worker_class": "gthread",
+        "worker_class": PatientWorker,
         "worker_connections": settings.serving.web_threads + IDLE_CONNECTIONS,
         "backlog": 2048,
         "keepalive": KEEPALIVE_S,

@@ -113,6 +113,51 @@ def chroma_server(path: Path) -> Iterator[str]:
 
 
 @contextmanager
+def nginx(target: str) -> Iterator[str]:
+    """An nginx in front of the server at `target`; yields its address."""
+    program = shutil.which("nginx")
+    if program is None:
+        raise MissingProgram("nginx is not installed: `apt-get install nginx-light`")
+    with _folder() as folder:
+
+        def command(port: int) -> list[str]:
+            file = folder / "nginx.conf"
+            temporary = "".join(
+                f"{kind}_temp_path {folder}/{kind};"
+                for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+            )
+            file.write_text(
+                f"daemon off; pid {folder}/nginx.pid; error_log stderr error; events {{ worker_connections 4096; }}"
+                f"http {{ access_log off; {temporary} server {{ listen {HOST}:{port}; location / {{"
+                f"proxy_pass {target}; proxy_http_version 1.1; proxy_set_header Connection ''; }} }} }}"
+            )
+            return [program, "-c", str(file), "-p", str(folder)]
+
+        with _started(command, folder, _http_answers) as port:
+            yield f"http://{HOST}:{port}"
+
+
+@contextmanager
+def caddy(target: str) -> Iterator[str]:
+    """A Caddy in front of the server at `target`; yields its address."""
+    program = shutil.which("caddy")
+    if program is None:
+        raise MissingProgram("caddy is not installed: `apt-get install caddy`")
+    with _folder() as folder:
+
+        def command(port: int) -> list[str]:
+            file = folder / "Caddyfile"
+            file.write_text(
+                f"{{\n admin off\n auto_https off\n}}\nhttp://{HOST}:{port} {{\n reverse_proxy {target}\n}}\n"
+            )
+            return [program, "run", "--config", str(file), "--adapter", "caddyfile"]
+
+        environment = {**os.environ, "HOME": str(folder), "XDG_DATA_HOME": str(folder)}
+        with _started(command, folder, _http_answers, environment=environment) as port:
+            yield f"http://{HOST}:{port}"
+
+
+@contextmanager
 def _started(
     command: Callable[[int], Sequence[str]],
     folder: Path,
@@ -185,6 +230,12 @@ def _redis_answers(port: int) -> bool:
     with suppress(OSError), socket.create_connection((HOST, port), timeout=5) as connection:
         connection.sendall(b"PING\r\n")
         return connection.recv(16).startswith(b"+PONG")
+    return False
+
+
+def _http_answers(port: int) -> bool:
+    with suppress(OSError), urllib.request.urlopen(f"http://{HOST}:{port}/healthz", timeout=5) as reply:
+        return int(reply.status) == 200
     return False
 
 

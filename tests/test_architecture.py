@@ -56,7 +56,7 @@ CONFINED = {
     "smtplib": ["server/contact/mail.py"],
     "honcho": ["server/commands/run.py"],
     "graspologic_native": ["server/retrieval/published/graphrag/reports.py"],
-    "gunicorn": ["server/serving.py"],
+    "gunicorn": ["server/connections.py", "server/serving.py"],
     "minify": ["server/api/assets/widget_files.py"],
     "flask": ["server/api", "server/app.py", "server/serving.py", "admin"],
     "argon2": ["admin/people/passwords.py"],

@@ -16,7 +16,16 @@ from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import changed, done, unchanged
 from server.answering.writing.markup import answer_html
-from server.api.access import configuration, database, delivery, dialogue, engine, quality_stores, stores
+from server.api.access import (
+    configuration,
+    database,
+    delivery,
+    dialogue,
+    engine,
+    quality_stores,
+    shared,
+    stores,
+)
 from server.domain.answer import Conversation
 from server.domain.contact import Channel, ContactOptions, ContactRequest, Delivery, DeliveryState, Reply
 from server.domain.roles import Role
@@ -251,7 +260,9 @@ def visitor_erase(conversation_id: str) -> ResponseReturnValue:
 @conversation_page.post("/conversations/<conversation_id>/erase")
 def visitor_erased(conversation_id: str) -> ResponseReturnValue:
     found = dialogue().conversations.get(conversation_id)
-    erased = erase_visitor(dialogue().conversations, engine().history, found.site_id, found.visitor_id)
+    erased = erase_visitor(
+        dialogue().conversations, engine().history, shared().cache, found.site_id, found.visitor_id
+    )
     # Neither who it was nor which conversation: nothing is to lead back to that person.
     changed("erased a visitor", found.site_id, conversations=erased)
     many = f"{erased} conversations are" if erased != 1 else "One conversation is"

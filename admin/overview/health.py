@@ -53,6 +53,11 @@ KINDS = {
         "Nothing of it was shown.",
         "Read the conversation: somebody may try to take the chatbot over.",
     ),
+    "visitor_budget": Kind(
+        "One visitor's tokens spent",
+        "This visitor got the quoted answer instead.",
+        "Raise VISITOR_DAILY_TOKENS if visitors of good will ask so much.",
+    ),
     "budget_spent": Kind("Token budget spent", QUOTED, "Raise MODEL_DAILY_TOKENS, or wait until tomorrow."),
     "index_held_back": Kind(
         "New index held back",
@@ -106,9 +111,7 @@ ADVICE = {
 
 WORKER = "Start the worker: `make run` does, as does `python -m server worker` where processes run apart."
 
-DISK = "Free space there, or move DATA_DIR: crawls and answers stop when the disk is full."
-FREE_BYTES = 500_000_000
-"""Less free space than this is a warning."""
+DISK = "Free space there, or move DATA_DIR: answers stop too when the disk is full."
 
 PATIENCE = timedelta(seconds=60)
 """A crawl that waits longer while none runs has no worker to take it."""
@@ -180,8 +183,11 @@ def _disk() -> PartState:
         free = shutil.disk_usage(configuration().folder.path).free
     except OSError as error:
         return PartState("Disk", False, f"DATA_DIR cannot be looked at: {error.strerror}", DISK)
+    least = configuration().settings.storage.disk_free_mb * 1_000_000
     says = f"{free / 1e9:.1f} GB are free where DATA_DIR lies"
-    return PartState("Disk", free >= FREE_BYTES, says, "" if free >= FREE_BYTES else DISK)
+    if free >= least:
+        return PartState("Disk", True, says)
+    return PartState("Disk", False, f"{says}; crawls stop below {least / 1e9:g} GB", DISK)
 
 
 def _worker() -> PartState:

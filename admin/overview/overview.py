@@ -13,10 +13,13 @@ from admin.formats import FILTERS, milliseconds, money, number
 from admin.lists import DAY_OPTIONS, began, chosen_site
 from admin.overview.health import Kind, kind_of
 from admin.page import Page
-from server.api.access import delivery, dialogue, stores
+from server.api.access import configuration, database, delivery, dialogue, shared, stores
 from server.domain.contact import DeliveryState
 from server.domain.roles import SiteSet
 from server.domain.site import Site
+from server.guards import surges
+from server.settings import SETTINGS
+from server.storage.conversations.conversations import Retention
 from server.storage.conversations.figures import Figures, FigureStore
 from server.storage.crawls.runs import CrawlRun
 
@@ -282,6 +285,7 @@ def overview() -> ResponseReturnValue:
     store = dialogue().figures
     by_day = store.by_day(ids, period.days[0], period.days[-1])
     total = sum(by_day.values(), Figures())
+    asked = store.asked(ids, period.days[0], period.days[-1])
     return render_template(
         "admin/overview.html",
         sites=sites,
@@ -296,11 +300,31 @@ def overview() -> ResponseReturnValue:
         format=FILTERS,
         listed=url_for("admin.conversations", site=site_id or None),
         troubles=_troubles(site_ids, period),
+        deletion=_announced_deletion(),
+        surges=_surges(asked),
         usage=stores().usage.by_model(ids, period.days[0], period.days[-1]),
-        summaries=_summaries([sites[id] for id in ids], store.asked(ids, period.days[0], period.days[-1])),
+        summaries=_summaries([sites[id] for id in ids], asked),
         waiting=delivery().contact.total(site_ids=site_ids, state=DeliveryState.WAITING),
         failed=delivery().contact.total(site_ids=site_ids, state=DeliveryState.FAILED),
     )
+
+
+def _surges(asked: Mapping[str, int]) -> dict[str, datetime]:
+    """Sites for which new visitors prove work now, and since when, by how much each was asked lately."""
+    if not configuration().settings.limits.proof_on_surge:
+        return {}
+    busy = [site_id for site_id, count in asked.items() if count > surges.FEWEST]
+    return {site_id: since for site_id in busy if (since := shared().surges.since(site_id))}
+
+
+def _announced_deletion() -> tuple[int, datetime] | None:
+    """(days, first day of deletion) while the default deletes old conversations soon and nobody chose it."""
+    settings, at = configuration().settings, datetime.now(UTC)
+    days = settings.privacy.conversation_days
+    if not days or SETTINGS["conversation_days"].is_given(settings):
+        return None
+    begins = Retention(database()).begins(days, at, shows=True)
+    return (days, begins) if begins and begins > at else None
 
 
 def _compared(

@@ -1,6 +1,7 @@
 """One question of a test set: added from anywhere on the dashboard, changed, taken out."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from flask import flash, redirect, render_template, request, url_for
@@ -142,7 +143,8 @@ def _added(site: Site, chosen: StoredTestSet | None, case: StoredCase, form: Add
         chosen = quality_stores().testsets.create(
             site.id, (form.name.data or "").strip() or f"Questions of {day}", "hand"
         )
-    kept = quality_stores().testsets.add(site.id, chosen.id, case)
+    copied = replace(case, from_visitor="from_visitor" in request.form)
+    kept = quality_stores().testsets.add(site.id, chosen.id, copied)
     changed("added a question to a test set", testset=chosen.id, question=kept.case_id)
     flash(f"The question is saved to “{chosen.name}”.", "done")
     here = url_for("admin.quality_testset", site_id=site.id, id=chosen.id)

@@ -11,13 +11,13 @@ from admin.page import Page
 from admin.replies import changed, done, refused, unchanged
 from admin.settings.fields import form_fields, label_of, saved, sentence_of, typed_values
 from server.answering.engine import daily_limit
-from server.api.access import configuration, database, delivery, people_stores, shared, stores
+from server.api.access import configuration, database, delivery, people_stores, stores
 from server.contact.channel import NotDelivered
 from server.domain.contact import ContactOptions
 from server.domain.roles import Role
 from server.domain.spending import Used
 from server.domain.visiting import Consent
-from server.runtime.models import spent_today
+from server.models.metered import Budgets
 from server.settings.changes import CHANGEABLE, WrongSetting, in_forms, shown
 from server.storage.conversations.conversations import Retention
 
@@ -94,7 +94,7 @@ def _shown_budgets(typed: dict[str, str] | None = None, errors: dict[str, str] |
         sites=sorted(sites, key=lambda row: -row[1].tokens)[:100],
         total=sum((one.tokens for one in used.values()), 0),
         cost=sum((one.cost for one in used.values()), 0.0),
-        counted=spent_today(settings, shared().cache),
+        counted=Budgets(stores().usage, settings.models.daily_tokens).spent(),
         limit=settings.models.daily_tokens,
     )
 

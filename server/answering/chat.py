@@ -10,7 +10,7 @@ from server.answering.understanding.language import question_language
 from server.answering.writing.markup import answer_html
 from server.domain.answer import Answer, AnswerEvent, Message, Outcome
 from server.domain.protocols import History
-from server.domain.question import Question, Turn, VisitorPage
+from server.domain.question import PROGRAM, Question, Turn, VisitorPage
 from server.domain.site import Site
 from server.storage.conversations.conversations import ConversationStore
 from server.storage.errors import UnknownConversation
@@ -62,7 +62,9 @@ class Chat:
             turns = self._history.turns(conversation_id)
         message_id = message_id or uuid4().hex
         fallback = turns[-1].language if turns and turns[-1].language else site.language or "en"
-        question = Question(text, site.id, turns, question_language(text, fallback), page=page)
+        payer = "" if visitor_id.startswith(PROGRAM) else visitor_id
+        language = question_language(text, fallback)
+        question = Question(text, site.id, turns, language, visitor=payer, page=page)
         pipeline = self._pipeline_of(site)
         known = conversation_id
 

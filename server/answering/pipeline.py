@@ -31,7 +31,12 @@ class Pipeline:
         Raises only storage errors: the next writer replaces a model that fails, and when the embedder fails
         only words are searched.
         """
-        spending = Spending(question.site_id, self.steps.daily_limit)
+        spending = Spending(
+            question.site_id,
+            self.steps.daily_limit,
+            visitor=question.visitor,
+            visitor_tokens=self.steps.visitor_tokens,
+        )
         with self.steps.reading():
             yield from counted(self._events(question, spending), spending)
 

@@ -86,6 +86,8 @@ class Steps:
     """Returns the line to put under an answer, in a language: that its pages are about the past."""
     daily_limit: DailyLimit = field(default_factory=DailyLimit)
     """Daily limit on model use for the site. After that the last writer answers."""
+    visitor_tokens: int = 0
+    """The same for each visitor, in tokens; 0 means no limit."""
 
     def retrieve(self, query: Query, trace: Trace, limit: int = 0) -> list[ScoredChunk]:
         """Return chunks, best first, with the addresses that visitors open; 0 means `retrieve_limit`."""

@@ -1,6 +1,5 @@
 """Requests: who calls from where, whether that is allowed and not too often; the body, checked by a model."""
 
-import ipaddress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -11,7 +10,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from server.api.access import configuration, recent_sites, shared, visitor_tokens
 from server.api.errors import ApiError
 from server.api.visitor.tokens import TokenExpired, TokenInvalid
-from server.domain.addresses import origin_of
+from server.domain.addresses import network_of, origin_of
 from server.domain.site import Site
 from server.domain.visiting import Consent
 
@@ -151,17 +150,8 @@ def limit(rule: str, key: str) -> None:
 
 
 def network_address() -> str:
-    """The caller's address as limits count it: of IPv6 the network, for one household has 2^64."""
-    address = request.remote_addr or "unknown"
-    try:
-        parsed = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return address
-    if isinstance(parsed, ipaddress.IPv6Address):
-        if parsed.ipv4_mapped:
-            return str(parsed.ipv4_mapped)
-        return str(ipaddress.IPv6Network((parsed, 64), strict=False))
-    return address
+    """The caller's address as limits count it."""
+    return network_of(request.remote_addr or "unknown")
 
 
 Model = TypeVar("Model", bound=BaseModel)

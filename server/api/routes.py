@@ -1,6 +1,9 @@
 """Every route of the API: its address, what answers it, and what the OpenAPI document says of it."""
 
-from flask import Blueprint, Flask, Response, current_app, jsonify, request
+from functools import lru_cache
+from threading import Lock
+
+from flask import Blueprint, Flask, Response, current_app, request
 
 from server.api import health, schemas
 from server.api.access import configuration
@@ -21,7 +24,9 @@ _CRAWLS = {202: "Begin a crawl.", 200: "One is under way already."}
 def describe() -> Response:
     """GET /api/openapi.json."""
     longest = configuration().settings.limits.message_chars
-    response = jsonify(document(ROUTES, current_app.config["VERSION"], longest))
+    with _writing:
+        text = _document(current_app.config["VERSION"], longest)
+    response = Response(text, mimetype="application/json")
     response.headers["Cache-Control"] = "no-cache"
     response.headers["Access-Control-Allow-Origin"] = "*"
     return response
@@ -34,7 +39,11 @@ ROUTES = (
     ),
     ApiRoute(
         "DELETE", f"{ROOT}/visitors/me", visitors.erase, "Erase all that the visitor said",
-        schemas.ErasedResponse, visitor=True, errors=(401, 403, 404),
+        schemas.ErasedResponse, visitor=True, errors=(401, 403, 404, 429),
+    ),
+    ApiRoute(
+        "GET", f"{ROOT}/visitors/me/export", visitors.export, "Export all that is stored about the visitor",
+        schemas.ExportResponse, visitor=True, errors=(401, 403, 404, 429), id="export",
     ),
     ApiRoute(
         "POST", f"{ROOT}/chat", chat.ask, "Ask", schemas.AnswerResponse, schemas.ChatRequest,
@@ -116,6 +125,15 @@ ROUTES = (
         good={200: "The document."},
     ),
 )  # fmt: skip
+
+
+_writing = Lock()
+
+
+@lru_cache(maxsize=4)
+def _document(version: str, longest: int) -> str:
+    # Writing it takes 40 ms, which anybody could ask for again and again.
+    return current_app.json.dumps(document(ROUTES, version, longest))
 
 
 def register_routes(app: Flask) -> None:

@@ -1,6 +1,6 @@
 """What requests and answers look like. The OpenAPI document is made from these."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints
 
@@ -195,6 +195,15 @@ class ErasedResponse(BaseModel):
     """What was erased."""
 
     erased: int = Field(description="How many conversations.")
+
+
+class ExportResponse(BaseModel):
+    """All that is stored about a visitor of a site."""
+
+    site: str
+    visitor: str
+    conversations: list[dict[str, Any]] = Field(description="With questions, answers and feedback.")
+    messages_to_people: list[dict[str, Any]] = Field(description="With their replies.")
 
 
 class HealthResponse(BaseModel):

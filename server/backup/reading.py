@@ -14,9 +14,10 @@ from sqlalchemy import Connection, Table, delete, func, insert, inspect, select,
 from sqlalchemy.exc import IntegrityError
 
 from server.backup.rows import BadRow, check_row
-from server.backup.shape import DERIVED, LEFT_OUT, MANIFEST, SECRET, Manifest, entry, read_row, tables
+from server.backup.shape import DERIVED, KEPT, LEFT_OUT, MANIFEST, SECRET, Manifest, entry, read_row, tables
 from server.storage import upgrade
 from server.storage.columns import now
+from server.storage.conversations.erasure import erase_again
 from server.storage.conversations.search import index_rows
 from server.storage.crawls.runs import OPEN, STOPPED
 from server.storage.database import Database
@@ -26,6 +27,7 @@ from server.storage.schema import metadata
 from server.storage.schema.conversations import messages
 from server.storage.schema.people import audit
 from server.storage.schema.sites import crawls
+from server.storage.statements import upsert
 
 ROWS = 500
 MANIFEST_BYTES = 1_000_000
@@ -123,6 +125,7 @@ def restore(database: Database, backup: Backup) -> None:
             # The crawls that were under way when the backup was made have ended.
             ended = {"state": STOPPED, "finished_at": now(), "message": "a backup was restored", "holder": ""}
             connection.execute(update(crawls).where(crawls.c.state.in_(OPEN)).values(**ended))
+            erase_again(connection)
             if connection.dialect.name == "postgresql":
                 _set_sequences(connection)
     except IntegrityError as error:
@@ -182,7 +185,7 @@ def _check_sizes(archive: zipfile.ZipFile, manifest: Manifest) -> None:
 
 def _empty(connection: Connection) -> None:
     for table in reversed(metadata.sorted_tables):
-        if table is not audit:
+        if table is not audit and table.name not in KEPT:
             connection.execute(delete(table))
     for name in DERIVED:  # again: the triggers took away from what was gone already
         connection.execute(delete(metadata.tables[name]))
@@ -204,7 +207,13 @@ def _fill(connection: Connection, table: Table, backup: Backup) -> None:
 
 
 def _put(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
-    connection.execute(insert(table), rows)
+    if table.name in KEPT:
+        key = [column.name for column in table.primary_key]
+        # Where both know a row, the one that is here is newer.
+        written: Any = upsert(connection.dialect.name, table, key, {"at": table.c.at})
+    else:
+        written = insert(table)
+    connection.execute(written, rows)
     if table is messages:
         # What conversations are searched by lies in tables of its own, which no backup holds.
         index_rows(connection, [(row["number"], row["question"], row["text"]) for row in rows])

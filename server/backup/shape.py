@@ -30,8 +30,10 @@ FORMAT = 1
 MANIFEST, SECRET = "manifest.json", "data/secret.key"
 DERIVED = frozenset({"message_days", "message_times", "page_citations"})
 """Tables that the database's triggers compute from other tables."""
-LEFT_OUT = DERIVED | {"operator_sessions", "operator_links", "setup_tokens"}
-"""The others grant access, and are of no use elsewhere."""
+LEFT_OUT = DERIVED | {"operator_sessions", "operator_links", "setup_tokens", "budgets"}
+"""The others grant access, or are of a day, and are of no use elsewhere."""
+KEPT = frozenset({"erasures"})
+"""Tables of which a restore keeps every row: those of a backup are added."""
 
 
 def tables() -> list[Table]:

@@ -17,12 +17,9 @@ from server.guards.network import for_mail
 from server.runtime.configuration import open_configuration
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
-from server.storage.data_folder import DataFolder
+from server.storage.data_folder import DataFolder, lacking_space
 
 HELP = "check dependencies, settings, folders, ports, databases and models; say what to do about each failure"
-
-FREE_BYTES = 500_000_000
-"""Less free space than this is a warning."""
 
 Check = tuple[str, Callable[[], str]]
 """What is checked, and a function that returns what was found or raises with what to do."""
@@ -113,11 +110,9 @@ def _settings(settings: Settings) -> str:
 
 def _folder(settings: Settings) -> str:
     folder = DataFolder(settings.storage.data_dir)
+    if says := lacking_space(folder.path, settings.storage.disk_free_mb):
+        raise Failed(says)
     free = shutil.disk_usage(folder.path).free
-    if free < FREE_BYTES:
-        raise Failed(
-            f"{folder.path} has only {free // 1_000_000} MB free; free space or set another DATA_DIR"
-        )
     return f"{folder.path} can be written to, {free // 1_000_000_000} GB free"
 
 

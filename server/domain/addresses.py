@@ -1,6 +1,7 @@
-"""Addresses of pages, those that Docent serves itself kept as paths, to outlive a change of PUBLIC_URL; and
-their origins."""
+"""Addresses of pages, those that Docent serves itself kept as paths, to outlive a change of PUBLIC_URL; their
+origins; and network addresses."""
 
+import ipaddress
 from functools import lru_cache
 from urllib.parse import urlsplit
 
@@ -25,3 +26,16 @@ def origin_of(address: str) -> str:
     default = {"http": 80, "https": 443}.get(parts.scheme)
     port = f":{parts.port}" if parts.port and parts.port != default else ""
     return f"{parts.scheme}://{host}{port}"
+
+
+def network_of(address: str) -> str:
+    """A network address as limits count it: of IPv6 the network, because one household has 2^64 addresses."""
+    try:
+        parsed = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(parsed, ipaddress.IPv6Address):
+        if parsed.ipv4_mapped:
+            return str(parsed.ipv4_mapped)
+        return str(ipaddress.IPv6Network((parsed, 64), strict=False))
+    return address

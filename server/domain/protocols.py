@@ -36,7 +36,7 @@ class ModelError(Exception):
     """A model did not do its step. The message is fit for the operator.
 
     `kind` is one of: unreachable, timeout, rate_limited, server_error, wrong_key, wrong_model,
-    bad_reply, budget_spent. `permanent` says that trying again cannot help.
+    bad_reply, budget_spent, visitor_budget. `permanent` says that trying again cannot help.
     """
 
     def __init__(self, kind: str, message: str, *, permanent: bool = False) -> None:

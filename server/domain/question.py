@@ -11,6 +11,8 @@ from server.domain.site import Site
 from server.domain.visiting import PageUse
 
 URL_CHARS, TITLE_CHARS = 2000, 200
+PROGRAM = "key-"
+"""Beginning of the visitor id of a program with an API key, which asks for many people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ class Question:
     """Primary language subtag of the question, "en" when nothing tells otherwise."""
     avoid: tuple[str, ...] = ()
     """Claims of an earlier try that the pages do not support: a writer that words answers leaves them out."""
+    visitor: str = ""
+    """Whose daily budget pays for it; empty for a program's and the operator's own questions."""
     page: VisitorPage | None = None
     """Where it was asked, as the visitor's browser says. An answer is made with it only where the question
     points at it."""

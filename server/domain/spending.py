@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
@@ -47,6 +47,10 @@ class DailyLimit:
         """Return whether nothing more may be taken."""
         return 0 < self.tokens <= used.tokens or 0 < self.cost <= used.cost
 
+    def exceeded(self, used: Used) -> bool:
+        """Return whether more was taken than may be."""
+        return 0 < self.tokens < used.tokens or 0 < self.cost < used.cost
+
 
 class UsageLog(Protocol):
     """Counts for each site and day, shared by every process."""
@@ -54,6 +58,17 @@ class UsageLog(Protocol):
     def add(self, site_id: str, model: str, used: Used) -> None: ...
 
     def today(self, site_id: str) -> Used: ...
+
+    def reserve(self, limits: Mapping[str, DailyLimit], amount: Used, day: str) -> str:
+        """Count `amount` towards every budget of `limits`, or towards none: then return the name of one that
+        has no room for it. Calls at the same time never exceed a budget together."""
+        ...
+
+    def settle(self, names: Collection[str], reserved: Used, used: Used, day: str) -> None:
+        """Replace what was reserved by what was used."""
+        ...
+
+    def spent(self, name: str, day: str) -> Used: ...
 
 
 @dataclass(slots=True)
@@ -65,6 +80,10 @@ class Spending:
     used: Used = field(default_factory=Used)
     reported: tuple[int, int] | None = None
     """Tokens in and out of the last call, when the provider told."""
+    visitor: str = ""
+    """Who asked; empty when nobody's own budget counts."""
+    visitor_tokens: int = 0
+    """Tokens that this visitor may take in a day; 0 means no limit."""
 
 
 _current: ContextVar[Spending | None] = ContextVar("spending", default=None)

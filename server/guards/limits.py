@@ -24,8 +24,8 @@ from limits.strategies import MovingWindowRateLimiter
 
 log = logging.getLogger(__name__)
 
-CLEAN_EVERY = 500
-"""Number of entries after which expired windows are removed."""
+CLEAN_EVERY_S = 30.0
+"""How often expired windows are removed, in seconds: their keys may be network addresses."""
 FILE = "limits.sqlite3"
 
 
@@ -37,6 +37,7 @@ class RateLimits:
     """Counts calls by key and reports when there are too many. Thread-safe."""
 
     def __init__(self, storage: Storage) -> None:
+        self._storage = storage
         self._limiter = MovingWindowRateLimiter(storage)
 
     @classmethod
@@ -75,6 +76,15 @@ class RateLimits:
         except StorageError as error:
             raise LimitsUnavailable from error
 
+    def run(self, ending: threading.Event) -> None:
+        """Remove expired windows until `ending` is set, even if nobody calls. Redis does that by itself."""
+        while isinstance(self._storage, DiskStorage) and not ending.is_set():
+            try:
+                self._storage.clean()
+            except self._storage.base_exceptions as error:
+                log.warning("expired windows of rate limits are removed later: %s", error)
+            ending.wait(CLEAN_EVERY_S)
+
 
 class DiskStorage(Storage, MovingWindowSupport):
     """Windows as rows of a SQLite file, shared by all processes of one machine.
@@ -90,7 +100,7 @@ class DiskStorage(Storage, MovingWindowSupport):
         self._lock = threading.Lock()
         self._pid = 0
         self._connection: sqlite3.Connection | None = None
-        self._until_cleaning = CLEAN_EVERY
+        self._cleaned_at = 0.0
 
     @property
     def base_exceptions(self) -> tuple[type[Exception], ...]:
@@ -106,7 +116,8 @@ class DiskStorage(Storage, MovingWindowSupport):
                 return False
             window.extend([now] * amount)
             _write(rows, key, window, now + expiry)
-            self._clean(rows, now)
+            if now - self._cleaned_at > CLEAN_EVERY_S:
+                self._clean(rows, now)
             return True
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
@@ -149,6 +160,11 @@ class DiskStorage(Storage, MovingWindowSupport):
         with self._rows() as rows:
             return rows.execute("DELETE FROM windows").rowcount
 
+    def clean(self) -> None:
+        """Remove every expired window."""
+        with self._rows() as rows:
+            self._clean(rows, time.time())
+
     def clear(self, key: str) -> None:
         """Delete one window."""
         with self._rows() as rows:
@@ -172,15 +188,15 @@ class DiskStorage(Storage, MovingWindowSupport):
         made = sqlite3.connect(self._path, timeout=5, isolation_level=None, check_same_thread=False)
         # Counts need not outlive a power cut, so no commit waits for the disk.
         made.execute("PRAGMA synchronous = OFF")
-        made.execute("PRAGMA journal_mode = PERSIST")
+        # What was deleted is nowhere in the files.
+        made.execute("PRAGMA secure_delete = ON")
+        made.execute("PRAGMA journal_mode = TRUNCATE")
         made.execute("CREATE TABLE IF NOT EXISTS windows (key TEXT PRIMARY KEY, times BLOB, ends REAL)")
         return made
 
     def _clean(self, rows: sqlite3.Connection, now: float) -> None:
-        self._until_cleaning -= 1
-        if self._until_cleaning <= 0:
-            self._until_cleaning = CLEAN_EVERY
-            rows.execute("DELETE FROM windows WHERE ends <= ?", (now,))
+        self._cleaned_at = now
+        rows.execute("DELETE FROM windows WHERE ends <= ?", (now,))
 
 
 def _read(rows: sqlite3.Connection, key: str) -> tuple[bytes, float]:

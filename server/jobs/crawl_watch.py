@@ -17,7 +17,7 @@ from server.storage.leases import LEASE_S
 log = logging.getLogger(__name__)
 
 EVERY_S = 1.0
-QUIT, LOST = "quit", "lost"
+QUIT, LOST, FULL = "quit", "lost", "full"
 
 
 class CrawlCutShort(Exception):
@@ -35,13 +35,24 @@ class Interrupt:
 
 class CrawlWatch:
     """While entered, `stop` is set as soon as the crawl shall end, and `reason` says why: PAUSE, STOP, QUIT
-    (this process ends) or LOST (another process has taken the crawl over)."""
+    (this process ends), LOST (another process has taken the crawl over) or FULL (the disk has too little free
+    space, as `says` tells)."""
 
-    def __init__(self, crawls: CrawlStore, crawl_id: int, holder: str, interrupt: Interrupt) -> None:
+    def __init__(
+        self,
+        crawls: CrawlStore,
+        crawl_id: int,
+        holder: str,
+        interrupt: Interrupt,
+        lacking_space: Callable[[], str] = lambda: "",
+    ) -> None:
+        """`lacking_space` returns why there is no room for a crawl, or ""."""
         self._crawls = crawls
         self._crawl_id = crawl_id
         self._holder = holder
         self._interrupt = interrupt
+        self._lacking_space = lacking_space
+        self.says = ""
         self._over = threading.Event()
         self._heard = time.monotonic()
         self._thread = threading.Thread(target=self._watch, name=f"crawl-{crawl_id}-watch", daemon=True)
@@ -78,6 +89,9 @@ class CrawlWatch:
                 self._look()
 
     def _look(self) -> None:
+        if not self.reason and (says := self._lacking_space()):
+            self.says = says
+            self._end(FULL)
         try:
             wanted = self._crawls.beat(self._crawl_id, self._holder)
         except StorageError as error:

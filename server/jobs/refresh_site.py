@@ -28,7 +28,7 @@ from server.jobs.crawl_intake import (
     report_so_far,
 )
 from server.jobs.crawl_options import crawl_options
-from server.jobs.crawl_watch import LOST, QUIT, BuildWatch, CrawlCutShort, CrawlWatch, Interrupt
+from server.jobs.crawl_watch import FULL, LOST, QUIT, BuildWatch, CrawlCutShort, CrawlWatch, Interrupt
 from server.jobs.gate import CrawlGate, HeldBackIndex, Measure
 from server.jobs.page_refresh import CrawlWork, PageRefresh
 from server.jobs.site_profile import TEMPLATE, keep_what_was_learned
@@ -36,6 +36,7 @@ from server.quality.gate_store import DROPPING, RELEASING
 from server.settings import Settings
 from server.storage.content.page_facts import PageMoves
 from server.storage.crawls.runs import DONE, FAILED, HELD, PAUSE, STOP, STOPPED, WHOLE, CrawlRun, CrawlStore
+from server.storage.data_folder import lacking_space
 from server.storage.database import Database
 from server.storage.errors import StorageError
 from server.storage.leases import new_holder
@@ -81,8 +82,12 @@ class SiteRefresh:
         run = self._crawls.claim(crawl_id, holder)
         if run is None:
             return False
-        with CrawlWatch(self._crawls, crawl_id, holder, interrupt or Interrupt()) as watch:
+        with CrawlWatch(
+            self._crawls, crawl_id, holder, interrupt or Interrupt(), self._lacking_space
+        ) as watch:
             try:
+                if watch.reason == FULL:
+                    raise CrawlCutShort
                 site = self._sites.get(run.site_id)
                 begins = run.url or ", ".join(site.start_urls)
                 log.info("crawl %s of %s begins at %s", crawl_id, site.id, begins)
@@ -92,7 +97,10 @@ class SiteRefresh:
                 log.warning("crawl %s of %s is held back: %s", crawl_id, run.site_id, held)
                 self._crawls.finish(crawl_id, HELD, str(held))
             except CrawlCutShort:
-                self._set_aside(run, watch)
+                if watch.reason == FULL:
+                    self._fail(run, watch, watch.says)
+                else:
+                    self._set_aside(run, watch)
             except (CrawlError, ModelError, IndexFailure, StorageError) as error:
                 self._fail(run, watch, str(error))
             except Exception as error:
@@ -130,6 +138,10 @@ class SiteRefresh:
             return whole.run(measuring, on_progress, self._sources(site), goes_on=gate.held is not None)
         one = PageRefresh(self._db, self._settings, run, site, index, watch)
         return one.run(measuring, self._notes.get(run.site_id, TEMPLATE))
+
+    def _lacking_space(self) -> str:
+        storage = self._settings.storage
+        return lacking_space(storage.data_dir, storage.disk_free_mb)
 
     def _set_aside(self, run: CrawlRun, watch: CrawlWatch) -> None:
         if watch.reason == LOST:
@@ -214,9 +226,9 @@ class WholeCrawl(CrawlWork):
         with closing(outcomes):
             for outcome in outcomes:
                 intake.take(outcome)
-                if self._watch.reason in (QUIT, LOST):
+                if self._watch.reason in (QUIT, LOST, FULL):
                     break  # what was handed out and not settled is handed out again
-        if self._watch.reason in (QUIT, LOST):
+        if self._watch.reason in (QUIT, LOST, FULL):
             raise CrawlCutShort
         self._indexer.flush()
         intake.record()

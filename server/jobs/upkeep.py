@@ -10,8 +10,9 @@ from server.domain.protocols import Cache
 from server.domain.site import next_time
 from server.jobs.crawl_control import CrawlControl
 from server.playground.store import PlaygroundStore
-from server.settings import Settings
+from server.settings import SETTINGS, Settings
 from server.storage.conversations.conversations import Retention
+from server.storage.conversations.figures import UsageStore
 from server.storage.crawls.runs import CrawlStore, ScheduleStore
 from server.storage.database import Database
 from server.storage.errors import StorageError
@@ -84,6 +85,7 @@ class Tidying:
     def __init__(self, database: Database, settings: Callable[[], Settings]) -> None:
         self._retention = Retention(database)
         self._runs = PlaygroundStore(database)
+        self._usage = UsageStore(database)
         self._settings = settings
 
     def run(self, ending: threading.Event) -> None:
@@ -92,13 +94,18 @@ class Tidying:
             try:
                 self.forget_old(datetime.now(UTC), ending)
                 self.forget_runs(datetime.now(UTC))
+                self._usage.forget_budgets()
             except StorageError as error:
                 log.warning("old conversations and runs are deleted later: %s", error)
             ending.wait(TIDY_EVERY_S)
 
     def forget_old(self, at: datetime, ending: threading.Event) -> int:
         """Deletes conversations that are older than CONVERSATION_DAYS; returns how many."""
-        days, total = self._settings().privacy.conversation_days, 0
+        settings = self._settings()
+        days, total = settings.privacy.conversation_days, 0
+        if days and not SETTINGS["conversation_days"].is_given(settings):
+            begins = self._retention.begins(days, at)
+            days = days if begins is not None and begins <= at else 0
         while days and not ending.is_set():
             count = self._retention.forget(at - timedelta(days=days))
             total += count

@@ -2,13 +2,13 @@
 
 import math
 import re
-import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from time import monotonic
+from hashlib import sha256
 
-from server.domain.protocols import Cache, ChatModel, ModelError, Prompt
-from server.domain.spending import Spending, UsageLog, Used, current
+from server.domain.protocols import ChatModel, ModelError, Prompt
+from server.domain.spending import DailyLimit, Spending, UsageLog, Used, current
 
 _CHARACTER_PER_TOKEN = re.compile(
     r"[\u0e00-\u0eff\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
@@ -27,9 +27,6 @@ def estimate_tokens(text: str) -> int:
 Prices = Mapping[str, tuple[float, float]]
 """Model -> money per million tokens sent, and received."""
 
-CHECK_EVERY_S = 1.0
-"""How often the other processes' spending is read, in seconds."""
-
 
 def read_prices(text: str) -> dict[str, tuple[float, float]]:
     """Parse MODEL_PRICES: `name=in/out,name=in/out`."""
@@ -41,15 +38,74 @@ def read_prices(text: str) -> dict[str, tuple[float, float]]:
     return prices
 
 
-class MeteredChat:
-    """Counts reported or else estimated tokens. Refuses calls of a site whose daily budget is spent."""
+ALL = "all"
+"""Name of the budget of all sites together."""
+_SPENT = {
+    ALL: "today's tokens are spent; raise MODEL_DAILY_TOKENS or wait for midnight (UTC)",
+    "site": "today's budget of this site is spent; raise SITE_DAILY_TOKENS or SITE_DAILY_COST, "
+    "or wait for midnight (UTC)",
+    "visitor": "today's tokens of one visitor are spent; raise VISITOR_DAILY_TOKENS if visitors of good will "
+    "ask so much",
+}
 
-    def __init__(self, model: ChatModel, log: UsageLog, prices: Prices) -> None:
+
+class Budgets:
+    """Reserves tokens before each call and settles afterwards, so that calls at the same time cannot spend
+    more than a budget allows."""
+
+    def __init__(
+        self, log: UsageLog, daily_tokens: int = 0, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        """`daily_tokens` is the limit of all sites together; 0 means none."""
+        self._log = log
+        self._daily_tokens = daily_tokens
+        self._now = now
+
+    @contextmanager
+    def reserved(self, amount: Used, spending: Spending | None = None) -> Iterator[Callable[[Used], None]]:
+        """Reserve `amount` for a call. Yield a function that takes what the call used; without it nothing
+        counts. Raises ModelError (budget_spent, visitor_budget)."""
+        limits, day = self._limits(spending), self._now().date().isoformat()
+        name = self._log.reserve(limits, amount, day) if limits else ""
+        if name:
+            kind = name.partition(":")[0]
+            error = "visitor_budget" if kind == "visitor" else "budget_spent"
+            raise ModelError(error, _SPENT[kind], permanent=True)
+        used = [Used()]
+        try:
+            yield used.append
+        finally:
+            if limits:
+                self._log.settle(limits, amount, used[-1], day)
+
+    def spent(self) -> int:
+        """Return today's tokens of all sites together; 0 without a limit."""
+        return self._log.spent(ALL, self._now().date().isoformat()).tokens if self._daily_tokens else 0
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing is left for today."""
+        return 0 < self._daily_tokens <= self.spent()
+
+    def _limits(self, spending: Spending | None) -> dict[str, DailyLimit]:
+        limits = {ALL: DailyLimit(self._daily_tokens)}
+        if spending is not None:
+            limits[f"site:{spending.site_id}"] = spending.limit
+            if spending.visitor:
+                who = sha256(f"{spending.site_id}:{spending.visitor}".encode()).hexdigest()
+                limits[f"visitor:{who}"] = DailyLimit(spending.visitor_tokens)
+        return {name: limit for name, limit in limits.items() if limit != DailyLimit()}
+
+
+class MeteredChat:
+    """Counts reported or else estimated tokens. Refuses calls for which a budget has no room."""
+
+    def __init__(self, model: ChatModel, log: UsageLog, prices: Prices, daily_tokens: int = 0) -> None:
         self.name = model.name
         self._model = model
         self._log = log
         self._prices = prices
-        self._today: dict[str, tuple[float, Used]] = {}
+        self._budgets = Budgets(log, daily_tokens)
 
     def complete(self, prompt: Prompt) -> str:
         """Return the whole reply. Raises ModelError."""
@@ -61,127 +117,27 @@ class MeteredChat:
 
     def _counted(self, prompt: Prompt, start: Callable[[], Iterator[str]]) -> Iterator[str]:
         spending = current()
-        if spending is None:  # the call belongs to no question
-            yield from start()
-            return
-        self._check(spending)
-        spending.reported = None
-        pieces: list[str] = []
-        try:
-            for piece in start():
-                pieces.append(piece)
-                yield piece
-        finally:
-            # Count even if the visitor has left: the provider bills what it sent.
-            if pieces:
-                self._count(spending, self._used(spending, prompt, "".join(pieces)))
+        sent = estimate_tokens(prompt.system + prompt.user)
+        if spending is not None:
+            spending.reported = None
+            if spending.limit.reached(self._log.today(spending.site_id)):
+                raise ModelError("budget_spent", _SPENT["site"], permanent=True)
+        with self._budgets.reserved(self._used(sent, prompt.max_tokens), spending) as spent:
+            pieces: list[str] = []
+            try:
+                for piece in start():
+                    pieces.append(piece)
+                    yield piece
+            finally:
+                # Count even if the visitor has left: the provider bills what it sent.
+                if pieces:
+                    reported = spending.reported if spending else None
+                    used = self._used(*(reported or (sent, estimate_tokens("".join(pieces)))))
+                    spent(used)
+                    if spending is not None:
+                        spending.used = spending.used.plus(used)
+                        self._log.add(spending.site_id, self.name, used)
 
-    def _check(self, spending: Spending) -> None:
-        """Raise ModelError (budget_spent) when the site's daily budget is spent."""
-        if spending.limit.reached(self._spent(spending.site_id)):
-            raise ModelError(
-                "budget_spent",
-                "today's budget of this site is spent; raise SITE_DAILY_TOKENS or SITE_DAILY_COST, "
-                "or wait for midnight (UTC)",
-                permanent=True,
-            )
-
-    def _spent(self, site_id: str) -> Used:
-        at, used = self._today.get(site_id, (float("-inf"), Used()))
-        if monotonic() - at > CHECK_EVERY_S:
-            used = self._log.today(site_id)
-            self._today[site_id] = (monotonic(), used)
-        return used
-
-    def _used(self, spending: Spending, prompt: Prompt, reply: str) -> Used:
-        sent, received = spending.reported or (
-            estimate_tokens(prompt.system + prompt.user),
-            estimate_tokens(reply),
-        )
+    def _used(self, sent: int, received: int) -> Used:
         price_in, price_out = self._prices.get(self.name, (0.0, 0.0))
         return Used(1, sent, received, (sent * price_in + received * price_out) / 1_000_000)
-
-    def _count(self, spending: Spending, used: Used) -> None:
-        spending.used = spending.used.plus(used)
-        self._log.add(spending.site_id, self.name, used)
-        at, today = self._today.get(spending.site_id, (float("-inf"), Used()))
-        self._today[spending.site_id] = (at, today.plus(used))
-
-
-_KEPT_S = 2 * 24 * 3600.0
-_COUNT_EVERY_S = 1.0
-"""How often the other processes' tokens are counted, in seconds. Each restart adds a slot to read."""
-
-
-class TokenBudget:
-    """Limits tokens to `daily_tokens` a day (UTC), counted in `cache`; 0 means no limit.
-
-    The cache cannot increment a number. Each process therefore claims its own slot of the day with
-    `Cache.add` and writes its count there. The tokens spent are the sum of all slots, so no count is lost
-    when two processes spend at the same time.
-    """
-
-    def __init__(
-        self, cache: Cache, daily_tokens: int, now: Callable[[], datetime] = lambda: datetime.now(UTC)
-    ) -> None:
-        self._cache = cache
-        self._daily_tokens = daily_tokens
-        self._now = now
-        self._lock = threading.Lock()
-        self._day = ""
-        self._slot = ""
-        self._spent_here = 0
-        self._spent_elsewhere = 0
-        self._counted: tuple[str, float] = ("", 0.0)
-
-    def check(self) -> None:
-        """Raise ModelError (budget_spent) when today's tokens are spent."""
-        if self._daily_tokens and self.spent() >= self._daily_tokens:
-            raise ModelError(
-                "budget_spent",
-                f"today's {self._daily_tokens} tokens are spent; "
-                "raise MODEL_DAILY_TOKENS or wait for midnight (UTC)",
-                permanent=True,
-            )
-
-    def spend(self, tokens: int) -> None:
-        """Count used tokens, even beyond the limit."""
-        if not self._daily_tokens or tokens <= 0:
-            return
-        with self._lock:
-            self._claim_slot()
-            self._spent_here += tokens
-            self._cache.set(self._slot, str(self._spent_here), _KEPT_S)
-
-    def spent(self) -> int:
-        """Return today's tokens of all processes. The last second of other processes may be missing."""
-        with self._lock:
-            day, now = self._today(), monotonic()
-            if self._counted[0] != day or now - self._counted[1] > _COUNT_EVERY_S:
-                own = self._slot if self._day == day else ""
-                self._spent_elsewhere = self._count(day, own)
-                self._counted = (day, now)
-            return self._spent_elsewhere + (self._spent_here if self._day == day else 0)
-
-    def _count(self, day: str, own_slot: str) -> int:
-        total, number = 0, 0
-        while (count := self._cache.get(self._key(day, number))) is not None:
-            total += int(count) if self._key(day, number) != own_slot else 0
-            number += 1
-        return total
-
-    def _claim_slot(self) -> None:
-        day = self._today()
-        if day == self._day:
-            return
-        number = 0
-        while not self._cache.add(self._key(day, number), "0", _KEPT_S):
-            number += 1
-        self._day, self._slot, self._spent_here = day, self._key(day, number), 0
-
-    def _today(self) -> str:
-        return self._now().date().isoformat()
-
-    @staticmethod
-    def _key(day: str, number: int) -> str:
-        return f"model-tokens:{day}:{number}"

@@ -9,7 +9,8 @@ from time import monotonic, sleep
 from typing import TypeVar
 
 from server.domain.protocols import ChatModel, Embedder, ModelError, Prompt, RelevanceModel, Vector
-from server.models.metered import TokenBudget, estimate_tokens
+from server.domain.spending import Used
+from server.models.metered import Budgets, estimate_tokens
 
 
 class RetryLater(ModelError):
@@ -69,7 +70,7 @@ class Circuit:
 
 T = TypeVar("T")
 
-_ABOUT_THE_CALL = frozenset({"bad_reply", "budget_spent"})
+_ABOUT_THE_CALL = frozenset({"bad_reply"})
 """Kinds of failure that say nothing about the model's health."""
 
 
@@ -185,18 +186,12 @@ class Calls:
 
 
 class ResilientChat:
-    """A chat model called within `limits` and, when given, a daily `budget`.
+    """A chat model called within `limits`."""
 
-    Only replies, and the prompts that they answer, count against the budget.
-    """
-
-    def __init__(
-        self, model: ChatModel, limits: CallLimits | None = None, budget: TokenBudget | None = None
-    ) -> None:
+    def __init__(self, model: ChatModel, limits: CallLimits | None = None) -> None:
         self.name = model.name
         self._model = model
         self._calls = Calls(model.name, limits or CallLimits())
-        self._budget = budget
 
     def pause(self) -> tuple[float, str]:
         """Return (seconds for which it is not called after failures, the last failure)."""
@@ -204,30 +199,15 @@ class ResilientChat:
 
     def complete(self, prompt: Prompt) -> str:
         """Return the whole reply. Raises ModelError."""
-        return "".join(self._counted(prompt, lambda: iter([self._model.complete(prompt)])))
+        return "".join(self._calls.items(lambda: iter([self._model.complete(prompt)])))
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
         """Yield the reply in pieces. Raises ModelError at any piece."""
-        return self._counted(prompt, lambda: self._model.stream(prompt))
-
-    def _counted(self, prompt: Prompt, start: Callable[[], Iterator[str]]) -> Iterator[str]:
-        if self._budget is None:
-            yield from self._calls.items(start)
-            return
-        self._budget.check()
-        pieces: list[str] = []
-        try:
-            for piece in self._calls.items(start):
-                pieces.append(piece)
-                yield piece
-        finally:
-            # Count even if the visitor has left: the provider bills what it sent.
-            if pieces:
-                self._budget.spend(estimate_tokens(prompt.system + prompt.user + "".join(pieces)))
+        return self._calls.items(lambda: self._model.stream(prompt))
 
 
 class ResilientEmbedder:
-    """An embedder called within `limits` and, when given, a daily `budget`.
+    """An embedder called within `limits` and, when given, the daily budget of all sites together.
 
     Each call sends at most `batch` texts, so that a failure in a long indexing run loses only one batch.
     Use a larger `retry_until_s` for indexing than for visitors' queries.
@@ -237,7 +217,7 @@ class ResilientEmbedder:
         self,
         embedder: Embedder,
         limits: CallLimits | None = None,
-        budget: TokenBudget | None = None,
+        budgets: Budgets | None = None,
         batch: int = 64,
     ) -> None:
         self.name = embedder.name
@@ -245,7 +225,7 @@ class ResilientEmbedder:
         self.languages = embedder.languages
         self._embedder = embedder
         self._calls = Calls(embedder.name, limits or CallLimits())
-        self._budget = budget
+        self._budgets = budgets
         self._batch = batch
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
@@ -256,11 +236,13 @@ class ResilientEmbedder:
         return vectors
 
     def _embed_batch(self, texts: Sequence[str]) -> list[Vector]:
-        if self._budget is not None:
-            self._budget.check()
-        [vectors] = self._calls.items(lambda: iter([self._embedder.embed(texts)]))
-        if self._budget is not None:
-            self._budget.spend(sum(map(estimate_tokens, texts)))
+        if self._budgets is None:
+            [vectors] = self._calls.items(lambda: iter([self._embedder.embed(texts)]))
+            return vectors
+        used = Used(1, sum(map(estimate_tokens, texts)))
+        with self._budgets.reserved(used) as spent:
+            [vectors] = self._calls.items(lambda: iter([self._embedder.embed(texts)]))
+            spent(used)
         return vectors
 
 

@@ -232,7 +232,7 @@ def questions_of_visitors(
             found[folded] = _case(database, message, kind, pages, len(found) + 1)
         if len(found) >= min(wanted.most, settings.quality.testset_questions):
             break
-    return written_cases(found.values(), settings)
+    return [replace(case, from_visitor=True) for case in written_cases(found.values(), settings)]
 
 
 def _messages(

@@ -218,6 +218,7 @@ class QualityWorker:
 
     def work_once(self, ending: threading.Event) -> bool:
         """Return whether there was anything to do."""
+        self._tidy()
         return self._make_one(ending) or self._run_one(ending)
 
     def _make_one(self, ending: threading.Event) -> bool:
@@ -276,7 +277,6 @@ class QualityWorker:
                 # A fault of ours: on record, or the run would be taken up for ever.
                 self._end(run, holder, quality_runs.FAILED, message=f"{type(error).__name__}: {error}")
                 log.exception("run %s failed", run.id)
-        self._tidy()
         return watch.reason != QUIT
 
     def _carry_out(self, run: quality_runs.QualityRun, holder: str, watch: Watch) -> None:
@@ -313,7 +313,7 @@ class QualityWorker:
         work.end(run.id, holder, state, finished_at=now(), wanted="", **values)
 
     def _tidy(self) -> None:
-        """Removes the folders of runs that were deleted."""
+        """Removes the folders of runs that were deleted, or that hold questions of an erased visitor."""
         folder = self._stores.folder / FOLDER
         known = {run_folder(id, moment) for id, moment in self._stores.runs.queued().items()}
         for place in folder.iterdir() if folder.is_dir() else ():

@@ -68,6 +68,8 @@ class StoredCase:
     answerable: bool
     line: str
     """The whole question, as JSON."""
+    from_visitor: bool = False
+    """Whether it is a copy of a visitor's words, which goes when the visitor is erased."""
 
 
 _FIELDS = tuple(StoredCase.__dataclass_fields__)

@@ -16,7 +16,7 @@ from server.answering.shortcuts.curated import CuratedAnswers
 from server.domain.protocols import ChatModel, Embedder, History, Incidents, RelevanceModel, Strategy
 from server.domain.site import Site
 from server.indexing.preparation import Preparation
-from server.models.metered import TokenBudget
+from server.models.metered import Budgets
 from server.runtime.answering import open_grader, open_pipeline
 from server.runtime.configuration import Configuration
 from server.runtime.models import (
@@ -103,13 +103,13 @@ class SiteEngine:
     @property
     def query_embedder(self) -> Embedder:
         """The embedder for single texts of visitors, with a cache."""
-        make = partial(open_query_embedder, folder=self._configuration.folder, cache=self.sources.cache)
+        make = partial(open_query_embedder, folder=self._configuration.folder, log=self._stores.usage)
         return self._of_settings("query_embedder", make, EMBEDDER_SETTINGS)
 
     @property
     def document_embedder(self) -> Embedder:
         """The embedder for many texts, which uses every core that the settings allow."""
-        make = partial(open_document_embedder, folder=self._configuration.folder, cache=self.sources.cache)
+        make = partial(open_document_embedder, folder=self._configuration.folder, log=self._stores.usage)
         return self._of_settings("document_embedder", make, EMBEDDER_SETTINGS)
 
     @property
@@ -181,8 +181,7 @@ class SiteEngine:
             return False
         if daily_limit(site, settings).reached(self._stores.usage.today(site.id)):
             return True
-        budget = TokenBudget(self.sources.cache, settings.models.daily_tokens)
-        return bool(settings.models.daily_tokens) and budget.spent() >= settings.models.daily_tokens
+        return Budgets(self._stores.usage, settings.models.daily_tokens).is_spent
 
     def without_model_cache(self) -> SiteEngine:
         """Return this engine with the current settings and a model whose replies are not cached, so that

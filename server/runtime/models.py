@@ -4,7 +4,7 @@ from server.domain.protocols import Cache, ChatModel, Embedder, RelevanceModel
 from server.domain.spending import UsageLog
 from server.guards.network import for_models
 from server.models.cached import CachedChat, CachedEmbedder
-from server.models.metered import MeteredChat, TokenBudget, read_prices
+from server.models.metered import Budgets, MeteredChat, read_prices
 from server.models.resilient import CallLimits, ResilientChat, ResilientEmbedder, ResilientRelevance
 from server.models.table import CHAT_MODELS, EMBEDDERS, RELEVANCE_MODELS
 from server.settings import Settings
@@ -33,36 +33,29 @@ def open_chat_model(settings: Settings, cache: Cache, log: UsageLog) -> ChatMode
         total_s=settings.models.timeout_s,
         guard=for_models(settings),
     )
-    budget = TokenBudget(cache, settings.models.daily_tokens)
-    resilient = ResilientChat(model, _limits(settings), budget)
-    metered = MeteredChat(resilient, log, read_prices(settings.models.prices))
+    resilient = ResilientChat(model, _limits(settings))
+    metered = MeteredChat(resilient, log, read_prices(settings.models.prices), settings.models.daily_tokens)
     if not settings.models.cache_hours:
         return metered
     return CachedChat(metered, cache, settings.models.cache_hours * 3600)
 
 
-def spent_today(settings: Settings, cache: Cache) -> int:
-    """Return today's tokens of all sites that count towards MODEL_DAILY_TOKENS; 0 without such a limit."""
-    limit = settings.models.daily_tokens
-    return TokenBudget(cache, limit).spent() if limit else 0
-
-
-def open_query_embedder(settings: Settings, folder: DataFolder, cache: Cache) -> Embedder:
+def open_query_embedder(settings: Settings, folder: DataFolder, log: UsageLog) -> Embedder:
     """Return the embedder for visitors' queries: in the calling thread, with a cache. Raises ModelError."""
     embedder = open_embedder(settings, folder, threads=1)
     if settings.models.uses_embedding_service:
-        budget = TokenBudget(cache, settings.models.daily_tokens)
-        embedder = ResilientEmbedder(embedder, _limits(settings), budget)
+        budgets = Budgets(log, settings.models.daily_tokens)
+        embedder = ResilientEmbedder(embedder, _limits(settings), budgets)
     return CachedEmbedder(embedder, entries=REMEMBERED_TEXTS, largest_call=LARGEST_CALL)
 
 
-def open_document_embedder(settings: Settings, folder: DataFolder, cache: Cache) -> Embedder:
+def open_document_embedder(settings: Settings, folder: DataFolder, log: UsageLog) -> Embedder:
     """Return the embedder for indexing: with EMBEDDED_THREADS and long retries. Raises ModelError."""
     embedder = open_embedder(settings, folder, settings.models.embedded_threads, for_passages=True)
     if not settings.models.uses_embedding_service:
         return embedder
     limits = _limits(settings, retries=8, retry_until_s=INDEXING_PATIENCE_S)
-    return ResilientEmbedder(embedder, limits, TokenBudget(cache, settings.models.daily_tokens))
+    return ResilientEmbedder(embedder, limits, Budgets(log, settings.models.daily_tokens))
 
 
 def open_relevance_model(settings: Settings) -> RelevanceModel | None:

@@ -35,6 +35,8 @@ from server.runtime.stores import (
     WatchedIncidents,
 )
 from server.settings import Settings
+from server.storage.conversations.erasure import Purge
+from server.storage.conversations.figures import FigureStore
 from server.storage.database import Database
 
 
@@ -79,6 +81,8 @@ class Runtime:
         upkeep.take_up_left()
         for site_id in self.stores.sites.leaving():
             self.crawling.queue_removal(site_id)
+        folder = self.configuration.folder.path / "cache"
+        purge = Purge(self.database, [folder / "history", folder / "shared"])
         tidying = Tidying(self.database, lambda: self.settings)
         for name, run in (
             ("upkeep", upkeep.run),
@@ -86,6 +90,8 @@ class Runtime:
             ("quality", self.quality_worker.run),
             ("heartbeat", self.shared.heartbeat.run),
             ("tidying", tidying.run),
+            ("limits", self.shared.limits.run),
+            ("purge", purge.run),
         ):
             Thread(target=run, args=(ending,), name=name, daemon=True).start()
         outbox = open_outbox(
@@ -106,7 +112,7 @@ def open_runtime(settings: Settings) -> Runtime:
     _ = check_spec(settings.retrieval.strategy), FLOWS[settings.retrieval.flow]
     configuration, database = open_configuration(settings)
     renew_words(database)
-    shared = Shared(settings, configuration.folder)
+    shared = Shared(settings, configuration.folder, FigureStore(database))
     stores = SiteStores(database, settings.crawling.crawls_kept)
     dialogue, delivery = DialogueStores(database), DeliveryStores(database)
     quality = QualityStores(database)

@@ -223,7 +223,12 @@ def with_known_answers(
     """The steps with the operator's own answers before all other shortcuts, remembered ones after them."""
     curated = open_curated(site, parts, sources.curated, settings)
     known: list[Shortcut] = [curated, *steps.shortcuts]
-    steps = replace(steps, shortcuts=known, daily_limit=daily_limit(site, settings))
+    steps = replace(
+        steps,
+        shortcuts=known,
+        daily_limit=daily_limit(site, settings),
+        visitor_tokens=settings.models.visitor_daily_tokens,
+    )
     remembered = open_answer_cache(site, parts, sources.cache, model, settings)
     if remembered is None:
         return steps

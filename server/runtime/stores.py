@@ -11,6 +11,7 @@ from server.domain.protocols import Cache
 from server.domain.site import Site
 from server.gaps.store import GapStore
 from server.guards.limits import RateLimits
+from server.guards.surges import Surges
 from server.jobs.upkeep import Heartbeat
 from server.playground.store import PlaygroundStore
 from server.quality.gate_store import GateStore
@@ -169,8 +170,9 @@ def _key(site_id: str, origin: str) -> str:
 class Shared:
     """Opened at the first use: in Redis where it is configured, else in the data folder."""
 
-    def __init__(self, settings: Settings, folder: DataFolder) -> None:
+    def __init__(self, settings: Settings, folder: DataFolder, figures: FigureStore) -> None:
         self._settings = settings
+        self._figures = figures
         self._folder = folder
 
     @cached_property
@@ -184,6 +186,11 @@ class Shared:
     def limits(self) -> RateLimits:
         """Rate limits of visitors, addresses, keys and logins."""
         return RateLimits.open(self._settings.storage.redis_url, self._folder.path / "cache" / "limits")
+
+    @cached_property
+    def surges(self) -> Surges:
+        """Sites that get unusually many questions."""
+        return Surges(self.cache, self._figures)
 
     @cached_property
     def heartbeat(self) -> Heartbeat:

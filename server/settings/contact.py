@@ -76,9 +76,10 @@ class PrivacySettings(Group):
     heading: ClassVar = "Privacy"
 
     conversation_days: Annotated[int, Changeable("retention", "Days that conversations are kept")] = Field(
-        default=0, ge=0, le=36500
+        default=365, ge=0, le=36500
     )
-    """How long conversations are kept, in days. 0: until deleted."""
+    """How long conversations are kept, in days. 0: until deleted. The default deletes nothing before the
+    dashboard has announced it for 30 days."""
     consent_text: Annotated[str, Changeable("texts", "Consent text", long=True)] = Field(
         default="", max_length=600
     )

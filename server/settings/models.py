@@ -72,9 +72,14 @@ class ModelSettings(Group):
     )
     """How long replies of models are cached, in hours. 0: no cache."""
     daily_tokens: Annotated[int, Changeable("budgets", "Tokens a day, all sites together")] = Field(
-        default=0, ge=0, alias="model_daily_tokens"
+        default=10_000_000, ge=0, alias="model_daily_tokens"
     )
-    """Tokens a day for all sites together. After that answers quote the pages. 0: no limit."""
+    """Tokens a day for all sites together, indexing included. After that answers quote the pages. 0: no
+    limit."""
+    visitor_daily_tokens: Annotated[int, Changeable("budgets", "Tokens a day, each visitor")] = Field(
+        default=200_000, ge=0
+    )
+    """Tokens a day for each visitor. After that the visitor's answers quote the pages. 0: no limit."""
     site_daily_tokens: Annotated[int, Changeable("budgets", "Tokens a day, each site")] = Field(
         default=0, ge=0
     )

@@ -98,6 +98,9 @@ class StorageSettings(Group):
 
     data_dir: Path = Path("data")
     """Folder that stores all data."""
+    disk_free_mb: int = Field(default=500, ge=0)
+    """Least free space on the disk of DATA_DIR, in megabytes. Below it crawls and index builds stop, so that
+    conversations can still be stored. 0: no check."""
     database_url: Annotated[str, SECRET] = ""
     """PostgreSQL database, such as postgresql://user:password@host/name. Empty: SQLite in DATA_DIR."""
     redis_url: Annotated[str, SECRET] = ""
@@ -125,7 +128,11 @@ class LimitSettings(Group):
     """Rate limits, sizes of requests and lifetimes of sessions."""
 
     heading: ClassVar = "Limits"
-    subheadings: ClassVar = {"message_chars": "Visitors", "login_limit": "Operators and API clients"}
+    subheadings: ClassVar = {
+        "message_chars": "Visitors",
+        "login_limit": "Operators and API clients",
+        "header_s": "Connections",
+    }
 
     message_chars: Annotated[int, Changeable("visitors", "Longest question, in characters")] = Field(
         default=2000, ge=10
@@ -147,6 +154,11 @@ class LimitSettings(Group):
         "60/minute"
     )
     """New visitor tokens for one network address, such as 60/minute."""
+    proof_on_surge: Annotated[
+        bool, Changeable("visitors", "Proof of work when there are unusually many questions")
+    ] = True
+    """1 asks new visitors of a site for a proof of work while the site gets far more questions than usual. 0:
+    only where a site is set so."""
     login_limit: Annotated[RateLimit, Changeable("access", "Login attempts")] = "10/minute"
     """Login attempts from one network address, such as 10/minute."""
     session_hours: float = Field(default=12.0, gt=0)
@@ -164,3 +176,14 @@ class LimitSettings(Group):
     """1 makes everybody without a second factor set one up at the next page, before anything else."""
     api_limit: Annotated[RateLimit, Changeable("access", "Requests with one API key")] = "120/minute"
     """Requests with one API key, such as 120/minute."""
+    header_s: float = Field(default=10.0, gt=0, alias="request_header_s")
+    """Time limit for a client to send the headers of a request, in seconds."""
+    body_s: float = Field(default=20.0, gt=0, alias="request_body_s")
+    """Time limit for a client to send the body of a request or to read an answer, in seconds. Large ones get
+    more time: see MIN_BYTES_PER_S."""
+    min_rate: int = Field(default=2000, ge=1, alias="min_bytes_per_s")
+    """Slowest connection that is served, in bytes a second. A body or an answer may take REQUEST_BODY_S and
+    the time that its size takes at this rate."""
+    address_connections: int = Field(default=400, ge=0)
+    """Open connections of each web server process from one network address. 0: no limit. It does not apply
+    to this machine, nor with TRUSTED_PROXIES."""

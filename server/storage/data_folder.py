@@ -13,6 +13,7 @@ shell command uses the Chroma of a running server, and otherwise takes the lock 
 import json
 import logging
 import secrets
+import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -36,6 +37,20 @@ def _close_to_others(folder: Path) -> None:
         _close_to_others(folder)
     except PermissionError as error:
         log.warning("%s belongs to another user, so its permissions stay: %s", folder, error)
+
+
+def lacking_space(folder: Path, least_mb: int) -> str:
+    """Say in one sentence that the folder's disk has less free space than that, or return ""."""
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError:
+        return ""  # whoever writes there says what is wrong
+    if free >= least_mb * 1_000_000:
+        return ""
+    return (
+        f"only {free // 1_000_000} MB are free on the disk of {folder}, and crawls need {least_mb} MB "
+        "(DISK_FREE_MB) so that conversations can still be stored; free some space, then crawl again"
+    )
 
 
 class DataFolder:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from server.storage import upgrade
-from server.storage.engines import open_engine, parse_url, reading, snapshot
+from server.storage.engines import BUSY_MS, open_engine, parse_url, reading, snapshot
 from server.storage.errors import StorageError, storage_error
 
 MIGRATION_LOCK = 0x646F63656E74
@@ -100,6 +100,21 @@ class Database:
         """Raise StorageError if the database does not answer."""
         with self.connect() as connection:
             connection.execute(text("SELECT 1"))
+
+    def scrub(self, *, merge: bool) -> None:
+        """Remove deleted text from the files of SQLite: from the write-ahead log, and with `merge` from the
+        full-text index, which otherwise keeps deleted words until it merges its parts. PostgreSQL does both
+        by itself. A reader that is at work may keep the log; call it again."""
+        if self.dialect != "sqlite":
+            return
+        if merge:
+            with self.begin() as connection:
+                connection.exec_driver_sql("INSERT INTO message_search (message_search) VALUES ('optimize')")
+        with self.connect() as connection:
+            # Writers wait while it waits for readers.
+            connection.exec_driver_sql("PRAGMA busy_timeout = 500")
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+            connection.exec_driver_sql(f"PRAGMA busy_timeout = {BUSY_MS}")
 
     def close(self) -> None:
         """Close every idle connection. Using the database again opens new ones."""

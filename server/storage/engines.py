@@ -107,6 +107,8 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
     connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
+    # What is deleted is overwritten, for it may be the words of a visitor.
+    connection.execute("PRAGMA secure_delete = ON")
     # After a big build the log on disk shrinks again.
     connection.execute(f"PRAGMA journal_size_limit = {64 * 2**20}")
     connection.execute(f"PRAGMA cache_size = -{SQLITE_CACHE_KIB}")

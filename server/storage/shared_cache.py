@@ -4,7 +4,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -22,6 +22,7 @@ from server.storage.errors import StorageError
 Result = TypeVar("Result")
 
 LOCK_WAIT_S = 10
+MEGABYTES = 256
 
 
 class PlainDisk(Disk):  # type: ignore[misc]  # diskcache has no types
@@ -82,6 +83,18 @@ class DiskFolder:
         except (sqlite3.Error, OSError) as error:
             raise StorageError(self._explain(error)) from error
 
+    @classmethod
+    def scrub(cls, folder: Path) -> None:
+        """Remove expired values, and deleted ones from the write-ahead log. Raises StorageError."""
+        opened = cls(folder, MEGABYTES)
+        opened.run(lambda cache: cache.expire())
+        opened.close()
+        try:
+            with closing(sqlite3.connect(folder / "cache.db", timeout=1)) as connection:
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.Error as error:
+            raise StorageError(opened._explain(error)) from error
+
     def close(self) -> None:
         """End the thread and close its connection."""
         self._thread.submit(self._close_cache).result()
@@ -96,7 +109,11 @@ class DiskFolder:
     def _work(self, work: Callable[[Cache], Result]) -> Result:
         if self._cache is None:
             self._cache = Cache(
-                str(self.folder), disk=PlainDisk, timeout=LOCK_WAIT_S, size_limit=self._size_limit
+                str(self.folder),
+                disk=PlainDisk,
+                timeout=LOCK_WAIT_S,
+                size_limit=self._size_limit,
+                sqlite_secure_delete=1,  # values may be texts of visitors who are erased
             )
         return work(self._cache)
 
@@ -112,6 +129,11 @@ class DiskFolder:
         if "full" in reason or "no space" in reason:
             return f"{self.folder} cannot grow, the disk is full: free some space"
         return f"{self.folder} cannot be used ({error}): check that this user may write to it"
+
+
+def stream_key(message_id: str) -> str:
+    """Key of the copy of an answer's events in the shared cache."""
+    return f"stream:{message_id}"
 
 
 CONNECTIONS = 32
@@ -165,9 +187,6 @@ class RedisServer:
         if isinstance(error, OutOfMemoryError):
             return f"{self.place} is full: raise its maxmemory, or set a maxmemory-policy"
         return f"{self.place} does not answer ({reason}): check REDIS_URL and that the server runs"
-
-
-MEGABYTES = 256
 
 
 class DiskSharedCache:

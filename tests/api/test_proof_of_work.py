@@ -6,6 +6,7 @@ from itertools import count
 
 import pytest
 
+from server.guards import surges
 from tests.api.conftest import SHOP, SHOP_ORIGIN, VisitorClient
 
 BITS = 8
@@ -149,3 +150,16 @@ def test_consent_is_asked_for_before_anybody_computes(client, runtime):
     runtime.stores.sites.update(replace(SHOP, options={"proof_bits": BITS, "consent": {"text": "Yes?"}}))
     assert ask_token(client).json["error"]["code"] == "consent_required"
     assert challenged(client, consent=True)["bits"] == BITS
+
+
+def test_a_surge_asks_for_a_proof_and_the_operator_can_switch_that_off(
+    client, make_app, runtime, monkeypatch
+):
+    monkeypatch.setattr(surges, "FEWEST", 2)
+    monkeypatch.setattr(surges, "LOOK_EVERY_S", 0.0)
+    visitor = VisitorClient(client, ask_token(client).json["token"])
+    for _ in range(3):
+        visitor.ask()
+    assert challenged(client)["bits"] == surges.BITS
+    assert ask_token(client, visitor=visitor.token).status_code == 200, "who was here before goes on"
+    assert ask_token(make_app(proof_on_surge=False).test_client()).status_code == 200

@@ -1,5 +1,6 @@
 import pytest
 
+from server.domain.contact import Channel
 from server.storage.errors import UnknownConversation
 from tests.api.conftest import SHOP_ORIGIN, new_visitor
 
@@ -36,6 +37,33 @@ def test_erasing_removes_the_conversations_of_this_visitor_only(client, runtime,
     assert runtime.dialogue.conversations.get(theirs).messages
 
 
+def test_an_export_holds_all_of_this_visitor_and_nothing_of_others(client, runtime, visitor):
+    asked = visitor.ask("How long does delivery take?").json
+    feedback = {"message_id": asked["message_id"], "helpful": False, "comment": "Too slow"}
+    client.post("/api/v1/feedback", json=feedback, headers=visitor.headers)
+    runtime.delivery.contact.add(
+        "shop", owner(runtime, asked), "ada@example.com", "Call me.", None, [Channel.EMAIL]
+    )
+    new_visitor(client).ask("What do others ask?")
+    response = client.get("/api/v1/visitors/me/export", headers=visitor.headers)
+    [conversation] = response.json["conversations"]
+    [message] = conversation["messages"]
+    assert message["question"] == "How long does delivery take?"
+    assert message["answer"].startswith("Delivery takes")
+    assert message["source"] == [f"{SHOP_ORIGIN}/delivery"]
+    assert message["feedback"]["comment"] == "Too slow"
+    [written] = response.json["messages_to_people"]
+    assert (written["email"], written["message"]) == ("ada@example.com", "Call me.")
+    assert "What do others ask?" not in response.text
+    client.delete("/api/v1/visitors/me", headers=visitor.headers)
+    empty = client.get("/api/v1/visitors/me/export", headers=visitor.headers).json
+    assert (empty["conversations"], empty["messages_to_people"]) == ([], [])
+
+
+def owner(runtime, asked):
+    return runtime.dialogue.conversations.get(asked["conversation_id"]).visitor_id
+
+
 def test_an_erased_conversation_cannot_be_gone_on_with(client, visitor):
     conversation = visitor.ask().json["conversation_id"]
     client.delete("/api/v1/visitors/me", headers=visitor.headers)
@@ -59,6 +87,7 @@ def test_an_erased_conversation_cannot_be_gone_on_with(client, visitor):
         ("GET", "/api/v1/chat/events"),
         ("POST", "/api/v1/feedback"),
         ("DELETE", "/api/v1/visitors/me"),
+        ("GET", "/api/v1/visitors/me/export"),
     ],
 )
 def test_every_visitors_route_needs_a_token(client, method, path, header, code):

@@ -184,3 +184,33 @@ def test_conversations_are_deleted_when_their_days_are_over(make_office, monkeyp
     left = {one.id for one in ConversationStore(office.database).recent("shop", 50)}
     assert left == {kept, again}, "one that goes on is young"
     assert ContactStore(office.database).recent() == []
+
+
+def test_the_default_deletes_nothing_before_it_was_announced_for_30_days(make_office):
+    office = make_office({"email": "a@shop.example"})
+    old_talk(office, days=400)
+    tidying = Tidying(office.database, Settings.of)
+    now, ending = datetime.now(UTC), threading.Event()
+    assert tidying.forget_old(now + timedelta(days=100), ending) == 0, "nobody saw a notice"
+    retention = Retention(office.database)
+    begins = retention.begins(365, now, shows=True)
+    assert begins == now + timedelta(days=30)
+    assert retention.begins(365, now + timedelta(days=3), shows=True) == begins
+    assert tidying.forget_old(now + timedelta(days=29), ending) == 0
+    assert tidying.forget_old(now + timedelta(days=31), ending) == 1
+    assert retention.begins(365, now + timedelta(days=31)) is None
+
+
+def test_young_conversations_need_no_announcement(make_office):
+    office = make_office({"email": "a@shop.example"})
+    old_talk(office, days=300)
+    retention, now = Retention(office.database), datetime.now(UTC)
+    assert retention.begins(365, now, shows=True) is None
+    assert retention.begins(365, now + timedelta(days=40), shows=True) == now.replace() + timedelta(days=70)
+
+
+def test_days_that_an_operator_chose_hold_at_once(make_office):
+    office = make_office({"email": "a@shop.example"})
+    old_talk(office, days=400)
+    tidying = Tidying(office.database, lambda: Settings.of(conversation_days=365))
+    assert tidying.forget_old(datetime.now(UTC), threading.Event()) == 1

@@ -6,7 +6,6 @@ import pytest
 
 from server.domain.protocols import ModelError, Prompt
 from server.models.cached import CachedChat
-from server.models.metered import TokenBudget
 from server.models.resilient import CallLimits, ResilientChat
 from server.models.table import CHAT_MODELS
 from server.playground.asking import PromptRecorder
@@ -38,7 +37,7 @@ def make_chat(request, server, cache):
 
     def make(**times):
         openai = CHAT_MODELS.load("openai")("test-chat", base_url=server.base_url, **times)
-        resilient = ResilientChat(openai, LIMITS, TokenBudget(cache, 1_000_000))
+        resilient = ResilientChat(openai, LIMITS)
         return {
             "openai": openai,
             "resilient": resilient,

@@ -3,8 +3,9 @@ import threading
 import time
 
 import pytest
+import redis
 
-from server.guards.limits import CLEAN_EVERY, FILE, DiskStorage, RateLimits, retry_after
+from server.guards.limits import CLEAN_EVERY_S, FILE, DiskStorage, RateLimits, retry_after
 
 
 class Clock:
@@ -135,12 +136,35 @@ def test_forked_processes_never_get_more_than_the_rule_allows(limits):
     assert allowed.count(True) == 30
 
 
-def test_expired_windows_leave_the_folder(tmp_path):
-    storage = DiskStorage(tmp_path)
-    storage.acquire_entry("old", 5, expiry=-1)
-    for number in range(CLEAN_EVERY):
-        storage.acquire_entry(f"key {number % 10}", CLEAN_EVERY, expiry=60)
-    assert storage.reset() == 10
+def test_addresses_leave_every_file_within_a_minute_of_their_window(limits, clock, tmp_path, monkeypatch):
+    limits.hit("5/minute", "address:203.0.113.77")
+    assert found_in_files(tmp_path, b"203.0.113.77")
+    clock.now += 60 + CLEAN_EVERY_S + 1
+    limits.hit("5/minute", "address:198.51.100.1")
+    assert not found_in_files(tmp_path, b"203.0.113.77")
+    # Nobody comes any more.
+    clock.now += 60 + 1
+    monkeypatch.setattr("server.guards.limits.CLEAN_EVERY_S", 0.01)
+    ending = threading.Event()
+    cleaning = threading.Thread(target=limits.run, args=(ending,))
+    cleaning.start()
+    end = time.monotonic() + 10
+    while found_in_files(tmp_path, b"198.51.100.1") and time.monotonic() < end:
+        time.sleep(0.02)
+    ending.set()
+    cleaning.join()
+    assert not found_in_files(tmp_path, b"198.51.100.1")
+
+
+def found_in_files(folder, text):
+    return [path for path in folder.rglob("*") if path.is_file() and text in path.read_bytes()]
+
+
+def test_in_redis_every_window_expires_by_itself(redis_url, tmp_path):
+    limits = RateLimits.open(redis_url, tmp_path)
+    limits.hit("5/minute", "address:203.0.113.77")
+    with redis.Redis.from_url(redis_url) as client:
+        assert [0 < client.ttl(key) <= 60 for key in client.scan_iter()] == [True]
 
 
 def test_without_its_folder_everything_is_allowed_and_the_log_says_so(tmp_path, caplog):

@@ -5,9 +5,10 @@ from time import monotonic
 import pytest
 
 from server.domain.protocols import ModelError, Prompt
-from server.models.metered import TokenBudget
+from server.models.metered import Budgets
 from server.models.resilient import CallLimits, ResilientChat, ResilientEmbedder
 from server.models.table import CHAT_MODELS, EMBEDDERS
+from server.storage.conversations.figures import UsageStore
 from tests.openai_server import Fault, Reply
 from tests.servers import HERE
 
@@ -19,9 +20,9 @@ def make_chat(openai_server):
     openai_server.script = lambda request: "Refunds take a week, as a rule, and never more than two."
     openai = CHAT_MODELS.load("openai")
 
-    def make(budget=None, first_token_s=5.0, **limits):
+    def make(first_token_s=5.0, **limits):
         model = openai("test-chat", base_url=openai_server.base_url, first_token_s=first_token_s, guard=HERE)
-        return ResilientChat(model, CallLimits(**({"backoff_s": 0.001} | limits)), budget)
+        return ResilientChat(model, CallLimits(**({"backoff_s": 0.001} | limits)))
 
     return make
 
@@ -151,22 +152,13 @@ def test_refused_input_does_not_count_as_failing(openai_server, make_chat):
     assert chat.complete(PROMPT)
 
 
-def test_a_spent_budget_stops_calls_before_they_are_made(openai_server, make_chat, cache):
-    chat = make_chat(TokenBudget(cache, 30))
-    assert chat.complete(PROMPT)
-    assert list(chat.stream(PROMPT))
-    with pytest.raises(ModelError, match="MODEL_DAILY_TOKENS") as caught:
-        chat.complete(PROMPT)
-    assert caught.value.kind == "budget_spent"
-    assert len(openai_server.requests) == 2
-
-
-def test_calls_that_failed_are_not_counted_against_the_budget(openai_server, make_chat, cache):
-    budget = TokenBudget(cache, 1000)
-    openai_server.fault = Fault.SERVER_ERROR
-    with pytest.raises(ModelError):
-        make_chat(budget).complete(PROMPT)
-    assert budget.spent() == 0
+def test_a_spent_budget_stops_calls_before_they_are_made(openai_server, database):
+    embedder = EMBEDDERS.load("openai")("test-embedding", base_url=openai_server.base_url)
+    resilient = ResilientEmbedder(embedder, budgets=Budgets(UsageStore(database), 3))
+    assert resilient.embed(["refund"])
+    with pytest.raises(ModelError, match="MODEL_DAILY_TOKENS"):
+        resilient.embed(["refund"])
+    assert len(openai_server.requests) == 1
 
 
 def test_one_failed_batch_of_many_is_the_only_one_sent_again(openai_server):

@@ -82,7 +82,7 @@ def test_days_count_what_is_there_also_after_an_erasure(database, store):
     names = ("asked", "opened", "answered", "refused", "curated", "handoff", "up", "down", "tokens")
     assert [day[name] for name in names] == [3, 2, 1, 1, 1, 0, 1, 0, 3000]
     assert day["cost"] == pytest.approx(0.0375)
-    assert store.erase_visitor("shop", "goes") == 1
+    assert len(store.erase_visitor("shop", "goes").conversations) == 1
     day = the_day(database)
     assert [day[name] for name in names] == [2, 1, 1, 1, 0, 0, 0, 0, 2000]
     times = {row["within_ms"]: row["asked"] for row in rows(database, message_times)}
@@ -152,7 +152,7 @@ def test_a_search_for_signs_alone_is_none(database):
 
 def test_erased_messages_are_found_no_more(database, store):
     add(store, store.start("shop", "v"), "Parcel?")
-    assert store.erase_visitor("shop", "v") == 1
+    assert len(store.erase_visitor("shop", "v").conversations) == 1
     with database.connect() as connection:
         assert connection.execute(text("SELECT count(*) FROM message_search")).scalar_one() == 0
 

@@ -24,6 +24,7 @@ from server.api.refusals import refused_access
 from server.domain.answer import Answer
 from server.domain.curated import CuratedAnswer
 from server.domain.gap import GapStatus
+from server.domain.question import PROGRAM
 from server.domain.site import Site
 from server.storage.errors import UnknownConversation, UnknownCuratedAnswer
 from server.storage.people.api_keys import MARK, ApiKey, Scope
@@ -112,7 +113,10 @@ def ask() -> Response:
     question = message_text(body.question, "Send a question as question.", "question")
     try:
         exchange = chat().ask(
-            site, question, visitor_id=f"key-{key.id}", conversation_id=body.conversation_id
+            site,
+            question,
+            visitor_id=f"{PROGRAM}{key.id}",
+            conversation_id=body.conversation_id,
         )
     except UnknownConversation:
         text = "This conversation is not one of the key, or was erased. Leave conversation_id out."

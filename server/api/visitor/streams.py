@@ -14,6 +14,7 @@ from uuid import uuid4
 from server.api.errors import error_body, failure_of
 from server.domain.protocols import Cache
 from server.storage.errors import StorageError
+from server.storage.shared_cache import stream_key
 
 # The events of an answer are kept while it is written and for some minutes afterwards, so that a visitor
 # whose connection broke misses nothing.
@@ -129,7 +130,7 @@ class StreamCopies:
 
     def last_copy(self, message_id: str) -> Snapshot | None:
         """Return the last copy of the log by any process, or None. Raises StorageError."""
-        text = self._cache().get(_log_key(message_id))
+        text = self._cache().get(stream_key(message_id))
         return Snapshot.from_json(text) if text else None
 
     def is_alive(self, producer: str) -> bool:
@@ -173,12 +174,8 @@ class StreamCopies:
         snapshot = events.snapshot(self._process)
         size = len(snapshot.frames) + snapshot.finished
         if size != self._written.get(events.message_id):
-            self._cache().set(_log_key(events.message_id), snapshot.to_json(), KEEP_S)
+            self._cache().set(stream_key(events.message_id), snapshot.to_json(), KEEP_S)
             self._written[events.message_id] = size
-
-
-def _log_key(message_id: str) -> str:
-    return f"stream:{message_id}"
 
 
 def _process_key(process: str) -> str:

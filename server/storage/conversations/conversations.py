@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -13,11 +13,19 @@ from sqlalchemy.exc import IntegrityError
 from server.domain.answer import Answer, Citation, Conversation, Message, Outcome
 from server.storage.columns import now
 from server.storage.conversations.curated import count_hit
+from server.storage.conversations.erasure import Erased, erase_rows, visitor_hash
 from server.storage.conversations.gap_counts import remove_from_gaps
 from server.storage.conversations.search import index_rows
 from server.storage.database import Database
 from server.storage.errors import UnknownConversation
-from server.storage.schema.conversations import cited, conversations, feedback, messages
+from server.storage.schema.conversations import (
+    cited,
+    conversations,
+    erasures,
+    feedback,
+    messages,
+    notices,
+)
 from server.storage.schema.delivery import contact_requests as requests
 from server.storage.schema.sites import sites
 from server.storage.statements import AnyRow, AnySelect, among, upsert
@@ -176,6 +184,11 @@ class ConversationStore:
         )
         return self._load(ordered.limit(limit).offset(offset))
 
+    def of_visitor(self, site_id: str, visitor_id: str) -> list[Conversation]:
+        """Return the conversations of a visitor of a site with their messages, oldest first."""
+        own = (conversations.c.site_id == site_id, conversations.c.visitor_id == visitor_id)
+        return self._load(select(conversations).where(*own).order_by(conversations.c.started_at))
+
     def visitor_data(self, site_id: str, visitor_id: str) -> VisitorData:
         """Return a summary of the data stored about a visitor of a site."""
         own = (conversations.c.site_id == site_id, conversations.c.visitor_id == visitor_id)
@@ -188,17 +201,14 @@ class ConversationStore:
             ids = tuple(connection.execute(own_ids).scalars())
             return VisitorData(ids, *(connection.execute(one).scalar_one() for one in (asked, written)))
 
-    def erase_visitor(self, site_id: str, visitor_id: str) -> int:
-        """Delete everything a visitor wrote on a site, including messages to the operator. Return the
-        number of conversations."""
-        own = (conversations.c.site_id == site_id, conversations.c.visitor_id == visitor_id)
+    def erase_visitor(self, site_id: str, visitor_id: str) -> Erased:
+        """Delete everything a visitor wrote on a site, including messages to the operator and copies, and
+        note it in the ledger of erasures."""
         with self._db.begin() as connection:
-            # Messages without a conversation are not deleted with one.
-            sent = (requests.c.site_id == site_id, requests.c.visitor_id == visitor_id)
-            connection.execute(delete(requests).where(*sent))
-            ids = select(conversations.c.id).where(*own)
-            remove_from_gaps(connection, select(messages.c.id).where(messages.c.conversation_id.in_(ids)))
-            return connection.execute(delete(conversations).where(*own)).rowcount
+            at = now()
+            noted = upsert(self._db.dialect, erasures, key=("visitor",))
+            connection.execute(noted, {"visitor": visitor_hash(site_id, visitor_id), "at": at})
+            return erase_rows(connection, site_id, visitor_id, at)
 
     def counts(self, site_id: str, since: datetime) -> dict[Outcome, int]:
         """Return the number of messages since then, by outcome. Every outcome is a key."""
@@ -283,6 +293,7 @@ def message_of(row: AnyRow) -> Message:
     )
 
 
+NOTICE, ANNOUNCED = "retention", timedelta(days=30)
 BATCH = 500
 """Conversations deleted per transaction, so that visitors' writes do not wait long."""
 
@@ -301,6 +312,25 @@ class Retention:
         with self._db.connect() as connection:
             found = connection.execute(counted.where(of_sites, conversations.c.started_at < before))
             return int(found.scalar_one())
+
+    def begins(self, days: int, at: datetime, *, shows: bool = False) -> datetime | None:
+        """Return from when on conversations older than the default of `days` are deleted: 30 days after the
+        dashboard first announced it. None while that is not necessary or was not announced; with `shows` it
+        is announced at this moment."""
+        first = select(func.min(conversations.c.started_at)).where(conversations.c.site_id == sites.c.id)
+        noted = select(notices.c.shown_at).where(notices.c.name == NOTICE)
+        with self._db.connect() as connection:
+            shown: datetime | None = connection.execute(noted).scalar()
+            oldest = [one for one in connection.execute(select(first.scalar_subquery())).scalars() if one]
+        if not oldest or (due := min(oldest) + timedelta(days=days)) > at + ANNOUNCED:
+            return None
+        if shown is None and shows:
+            shown = at
+            with self._db.begin() as connection:
+                connection.execute(
+                    upsert(self._db.dialect, notices, ("name",)), {"name": NOTICE, "shown_at": at}
+                )
+        return max(due, shown + ANNOUNCED) if shown else None
 
     def forget(self, before: datetime) -> int:
         """Delete one batch with everything that refers to it. Return the number deleted, 0 at the end."""

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, RowMapping, case, func, select
+from sqlalchemy import ColumnElement, Connection, RowMapping, case, delete, func, select
 from sqlalchemy.exc import IntegrityError
 
 from server.domain.answer import Outcome
-from server.domain.spending import Used
+from server.domain.spending import DailyLimit, Used
 from server.storage.database import Database
-from server.storage.schema.conversations import COUNTED, message_days, message_times, messages
+from server.storage.schema.conversations import COUNTED, budgets, message_days, message_times, messages
 from server.storage.schema.conversations import model_usage as usage
 from server.storage.statements import upsert
 
@@ -95,6 +95,18 @@ class FigureStore:
             steps = connection.execute(counted).all()
         return _figures(row._mapping, {step: int(count) for step, count in steps})
 
+    def asked_since(self, site_id: str, since: datetime) -> int:
+        """Return the number of a site's questions since then."""
+        counted = select(func.count()).where(messages.c.site_id == site_id, messages.c.asked_at >= since)
+        with self._db.connect() as connection:
+            return int(connection.execute(counted).scalar_one())
+
+    def busiest_day(self, site_id: str, first: date, last: date) -> int:
+        """Return the number of questions on the site's busiest of these days."""
+        most = select(func.max(message_days.c.asked)).where(*_span(message_days, [site_id], first, last))
+        with self._db.connect() as connection:
+            return int(connection.execute(most).scalar() or 0)
+
     def asked(self, site_ids: Collection[str], first: date, last: date) -> dict[str, int]:
         """Return the number of questions in these days by site, without sites that have none."""
         counted = select(message_days.c.site_id, func.sum(message_days.c.asked)).group_by(
@@ -155,6 +167,42 @@ class UsageStore:
         except IntegrityError:
             return
 
+    def reserve(self, limits: Mapping[str, DailyLimit], amount: Used, day: str) -> str:
+        """Count `amount` towards every budget of `limits`, or towards none and return the name of one
+        without room for it."""
+        try:
+            with self._db.begin() as connection:
+                for name in sorted(limits):  # always in one order, or two calls could wait for each other
+                    self._count(connection, name, amount, day)
+                    if limits[name].exceeded(_spent(connection, name, day)):
+                        raise _NoRoom(name)
+        except _NoRoom as full:
+            return str(full)
+        return ""
+
+    def settle(self, names: Collection[str], reserved: Used, used: Used, day: str) -> None:
+        """Replace what was reserved by what was used."""
+        more = Used(0, used.tokens - reserved.tokens, 0, used.cost - reserved.cost)
+        with self._db.begin() as connection:
+            for name in sorted(names):
+                self._count(connection, name, more, day)
+
+    def spent(self, name: str, day: str) -> Used:
+        """Return what a budget has spent and reserved on a day."""
+        with self._db.connect() as connection:
+            return _spent(connection, name, day)
+
+    def forget_budgets(self) -> None:
+        """Delete the budgets of past days."""
+        with self._db.begin() as connection:
+            connection.execute(delete(budgets).where(budgets.c.day < _day(1)))
+
+    def _count(self, connection: Connection, name: str, amount: Used, day: str) -> None:
+        row = {"name": name, "day": day, "tokens": amount.tokens, "cost": amount.cost}
+        statement = upsert(self._db.dialect, budgets, ("name", "day"))
+        added = {one: budgets.c[one] + statement.excluded[one] for one in ("tokens", "cost")}
+        connection.execute(upsert(self._db.dialect, budgets, ("name", "day"), added), row)
+
     def today(self, site_id: str) -> Used:
         """Return today's usage (UTC)."""
         return self._sum(site_id, _day())
@@ -189,6 +237,16 @@ class UsageStore:
         with self._db.connect() as connection:
             calls, tokens_in, tokens_out, cost = connection.execute(wanted).one()
         return Used(int(calls), int(tokens_in), int(tokens_out), float(cost))
+
+
+class _NoRoom(Exception):
+    """A budget would be exceeded; the text is its name."""
+
+
+def _spent(connection: Connection, name: str, day: str) -> Used:
+    same = (budgets.c.name == name, budgets.c.day == day)
+    row = connection.execute(select(budgets.c.tokens, budgets.c.cost).where(*same)).first()
+    return Used(0, int(row.tokens), 0, float(row.cost)) if row else Used()
 
 
 def _day(before: int = 0) -> str:

@@ -4,15 +4,13 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from diskcache import Cache
+from diskcache import Cache as Folder
 
-from server.domain.protocols import History
+from server.domain.protocols import Cache, History
 from server.domain.question import Turn
 from server.storage.columns import storable
 from server.storage.conversations.conversations import ConversationStore
-from server.storage.shared_cache import DiskFolder, RedisServer
-
-MEGABYTES = 256
+from server.storage.shared_cache import MEGABYTES, DiskFolder, RedisServer, stream_key
 
 
 class DiskHistory:
@@ -41,7 +39,7 @@ class DiskHistory:
         """Close the folder."""
         self._folder.close()
 
-    def _append(self, cache: Cache, key: str, turn: str) -> None:
+    def _append(self, cache: Folder, key: str, turn: str) -> None:
         # The transaction prevents another process from adding between reading and writing.
         with cache.transact():
             stored = cache.get(key)
@@ -95,10 +93,13 @@ def _turn(text: str | bytes) -> Turn:
     return Turn(**json.loads(text))
 
 
-def erase_visitor(conversations: ConversationStore, history: History, site_id: str, visitor_id: str) -> int:
+def erase_visitor(
+    conversations: ConversationStore, history: History, cache: Cache, site_id: str, visitor_id: str
+) -> int:
     """Delete everything a visitor wrote on a site. Return the number of conversations."""
-    data = conversations.visitor_data(site_id, visitor_id)
     erased = conversations.erase_visitor(site_id, visitor_id)
-    for id in data.conversations:
+    for id in erased.conversations:
         history.forget(id)
-    return erased
+    for id in erased.messages:
+        cache.delete(stream_key(id))
+    return len(erased.conversations)

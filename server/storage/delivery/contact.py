@@ -68,6 +68,11 @@ class ContactStore(Store):
         theirs = select(contact_requests).where(contact_requests.c.conversation_id == conversation_id)
         return self._load(theirs.order_by(contact_requests.c.at, contact_requests.c.id))
 
+    def of_visitor(self, site_id: str, visitor_id: str) -> list[ContactRequest]:
+        """Messages of a visitor of a site, the oldest first."""
+        own = (contact_requests.c.site_id == site_id, contact_requests.c.visitor_id == visitor_id)
+        return self._load(select(contact_requests).where(*own).order_by(contact_requests.c.at))
+
     def recent(self, *, limit: int = 50, offset: int = 0, **filters: Any) -> list[ContactRequest]:
         """Messages, newest first: of the sites in `site_ids` or all, with any delivery in a `state`, `since`
         then or ever, `until` just before a moment or now."""

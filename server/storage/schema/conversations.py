@@ -96,6 +96,12 @@ conversation_labels = Table(
     Index(None, "site_id", "label"),
 )
 
+# What the dashboard announces, and when it first showed it.
+notices = Table("notices", metadata, key("name"), *moments("shown_at"))
+
+# Who was erased, as a hash, and when: repeated after the restore of an older backup.
+erasures = Table("erasures", metadata, key("visitor"), *moments("at"))
+
 # Sums for each site and day (UTC). Triggers keep them up to date.
 message_days = Table(
     "message_days",
@@ -134,6 +140,16 @@ curated_answers = Table(
     Column("last_given", Moment),
     Column("content_check", Json),
     Index(None, "site_id", "id"),
+)
+
+# What was spent and reserved of each budget on a day (UTC): of all sites, a site, or a visitor as a hash.
+budgets = Table(
+    "budgets",
+    metadata,
+    key("name"),
+    key("day"),
+    Column("tokens", BigInteger, nullable=False),
+    Column("cost", Float, nullable=False),
 )
 
 # What each model used for each site and day (UTC).

@@ -11,6 +11,7 @@ from sqlalchemy import (
     LargeBinary,
     Table,
     UniqueConstraint,
+    false,
 )
 
 from server.storage.columns import Json, Moment, Words
@@ -49,6 +50,8 @@ test_cases = Table(
     *texts("case_id", "question", "type"),
     Column("answerable", Boolean, nullable=False),
     *texts("line"),
+    # A copy of a visitor's words, which goes when the visitor is erased.
+    Column("from_visitor", Boolean, nullable=False, server_default=false()),
     UniqueConstraint("testset_id", "case_id"),
 )
 

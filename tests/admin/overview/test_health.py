@@ -1,6 +1,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 from html import unescape
+from types import SimpleNamespace
 
 import pytest
 
@@ -136,7 +137,9 @@ def test_a_worker_that_gives_no_sign_of_life_is_missed(operator, runtime, site, 
 
 
 def test_a_full_disk_is_said_before_it_is_too_late(operator, site, monkeypatch):
-    monkeypatch.setattr("admin.overview.health.FREE_BYTES", 10**18)
+    monkeypatch.setattr(
+        "admin.overview.health.shutil.disk_usage", lambda path: SimpleNamespace(free=4 * 10**8)
+    )
     state, says = parts(operator.get("/admin/health"))["Disk"]
     assert state == "Trouble"
     assert "move DATA_DIR" in says
