@@ -220,6 +220,12 @@ def _fresh(packed: bytes, since: float) -> array[float]:
     return window[expired:] if expired else window
 
 
+def allowed_within(rule: str, seconds: float) -> int:
+    """Return how many calls a rule such as "120/minute" allows within a time."""
+    item = _rule(rule)
+    return math.ceil(item.amount * max(1.0, seconds / item.get_expiry()))
+
+
 def retry_after(seconds: float) -> int:
     """Return whole seconds for the Retry-After header, at least 1."""
     return max(1, math.ceil(seconds))

@@ -9,6 +9,7 @@ from time import monotonic
 from typing import Protocol
 
 from server.domain.protocols import Cache
+from server.guards.limits import allowed_within
 
 WINDOW = timedelta(minutes=10)
 FEWEST = 300
@@ -34,10 +35,17 @@ class Surges:
     """Switches itself on above the usual range, and off again below half of its upper end."""
 
     def __init__(
-        self, cache: Cache, rates: Rates, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        cache: Cache,
+        rates: Rates,
+        *,
+        address_limit: Callable[[], str] = lambda: "1/minute",
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
+        """`address_limit` returns the rate limit of one address: what a single address may ask is no surge."""
         self._cache = cache
         self._rates = rates
+        self._address_limit = address_limit
         self._now = now
         self._looked: dict[str, tuple[float, datetime | None]] = {}
 
@@ -53,7 +61,8 @@ class Surges:
         """Return the upper end of the site's usual range: questions in ten minutes."""
         today = self._now().date()
         days = today - timedelta(days=USUAL_DAYS), today - timedelta(days=1)
-        return max(FEWEST, TIMES * self._rates.busiest_day(site_id, *days) * WINDOW // timedelta(days=1))
+        usual = TIMES * self._rates.busiest_day(site_id, *days) * WINDOW // timedelta(days=1)
+        return max(FEWEST, usual, allowed_within(self._address_limit(), WINDOW.total_seconds()))
 
     def _look(self, site_id: str) -> datetime | None:
         key, now = f"surge:{site_id}", self._now()

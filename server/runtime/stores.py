@@ -190,7 +190,7 @@ class Shared:
     @cached_property
     def surges(self) -> Surges:
         """Sites that get unusually many questions."""
-        return Surges(self.cache, self._figures)
+        return Surges(self.cache, self._figures, address_limit=lambda: self._settings.limits.address_limit)
 
     @cached_property
     def heartbeat(self) -> Heartbeat:

@@ -24,7 +24,8 @@ class Town:
         self.store = ConversationStore(database)
         self.conversation = self.store.start("shop", "ada")
         self.now = datetime(2030, 5, 20, 12, tzinfo=UTC)
-        self.surges = Surges(cache, FigureStore(database), now=lambda: self.now)
+        self.cache, self.figures = cache, FigureStore(database)
+        self.surges = Surges(cache, self.figures, now=lambda: self.now)
         self.asked = 0
 
     def ask(self, count, at=None):
@@ -41,6 +42,14 @@ def town(database, tmp_path, monkeypatch):
     cache = DiskSharedCache(tmp_path / "cache")
     yield Town(database, cache)
     cache.close()
+
+
+def test_what_one_address_may_ask_is_no_surge(town):
+    town.surges = Surges(town.cache, town.figures, address_limit=lambda: "3/minute", now=lambda: town.now)
+    town.ask(30)
+    assert town.surges.since("shop") is None
+    town.ask(1)
+    assert town.surges.since("shop") == town.now
 
 
 def test_it_switches_itself_on_and_off_again(town):
