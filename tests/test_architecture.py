@@ -68,6 +68,7 @@ CONFINED = {
     "umap": ["server/retrieval/published/raptor"],
     "filelock": ["server/storage", "server/runtime/sites.py", "server/indexes/vector_copies.py"],
     "pydantic_settings": ["server/settings/reading.py"],
+    "packaging": ["server/packages"],
 }
 
 
@@ -200,7 +201,7 @@ def test_the_top_level_is_as_designed():
     allowed = {
         "README.md", "requirements.txt", "env.example", "server", "crawler", "widget", "admin", "tests", "pyproject.toml",
         "Makefile", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "deploy", "Dockerfile", "compose.yaml", "requirements-dev.txt",
-        "requirements-models.txt", "docs", "benchmarks", "data", "build",
+        "requirements-models.txt", "requirements.lock", "requirements-dev.lock", "requirements-models.lock", "docs", "benchmarks", "data", "build",
     }  # fmt: skip
     found = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
     assert found <= allowed, found - allowed

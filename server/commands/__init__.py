@@ -5,5 +5,6 @@ Each module has `HELP` (one line), `arguments(parser)` and `run(options, setting
 
 COMMANDS = (
     "run", "crawl", "crawls", "ask", "playground", "evaluate", "testset", "strategies", "sites", "scope",
-    "sources", "curated", "operators", "backup", "restore", "doctor", "settings", "prepare", "web", "worker",
+    "sources", "curated", "operators", "backup", "restore", "packages", "doctor", "settings", "prepare",
+    "web", "worker",
 )  # fmt: skip
