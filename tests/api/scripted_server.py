@@ -46,6 +46,7 @@ def main():
     parser.add_argument("--words", type=int, default=20)
     parser.add_argument("--pause", type=float, default=0.05)
     parser.add_argument("--alive", type=float, default=stream_shelf.ALIVE_S)
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
     given = parser.parse_args()
     stream_shelf.ALIVE_S = given.alive
     unlimited = dict.fromkeys(("visitor_limit", "address_limit", "token_limit"), "1000000/minute")
@@ -54,7 +55,7 @@ def main():
         port=given.port,
         web_workers=given.workers,
         web_threads=given.threads,
-        **unlimited,
+        **(unlimited | dict(pair.split("=", 1) for pair in given.set)),
     )
     answers = SlowAnswers(given.words, given.pause)
     serve(settings, lambda own: create_app(own, open_slow(own, answers)))
