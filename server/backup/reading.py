@@ -31,7 +31,7 @@ LINE_BYTES = 300_000_000
 """The longest row: a file of a source, as text."""
 MOST_PACKED = 1100
 """Deflate compresses at most about 1030 to one: a higher ratio is an attack."""
-BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
+BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OSError)
 
 
 class Backup:

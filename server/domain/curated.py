@@ -13,6 +13,8 @@ from enum import StrEnum
 
 LONGEST = 10_000
 LONGEST_QUESTION = 500
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+"""What no database takes: NUL, and halves of surrogate pairs."""
 
 
 class CuratedState(StrEnum):
@@ -90,6 +92,8 @@ class CuratedAnswer:
 
         Raises ValueError, whose message says what to do.
         """
+        if any(_UNSTORABLE.search(part) for part in (*questions, text, *links)):
+            raise ValueError("a character in it cannot be stored: write the text again, without pasting it")
         asked = tuple(dict.fromkeys(" ".join(question.split()) for question in questions if question.strip()))
         if not asked:
             raise ValueError("write the question that the answer is for")
@@ -251,7 +255,7 @@ def _json_rows(text: str) -> Iterator[tuple[int, dict[str, object] | ValueError]
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             yield number, ValueError(f"this is not JSON: {error}")
             continue
         yield number, _of_json(row)

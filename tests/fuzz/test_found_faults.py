@@ -1,0 +1,85 @@
+"""What fuzzing found, each as small as it can be: none of these may end in an error that nobody expects."""
+
+import io
+import json
+import struct
+import zipfile
+
+import pytest
+
+from crawler.discovery.sitemap import entries
+from crawler.errors import BadFile
+from crawler.extractors import DOCX, SourceDocument, extract
+from crawler.sources.pairs import parse_pairs
+from server.backup.reading import open_backup
+from server.domain.curated import CuratedFileError, read_answers
+from server.domain.site import Site
+from server.quality.questions import BadQuestions, read_upload
+from server.settings import Settings
+from server.storage.errors import BadBackup
+from tests.crawler.files import word
+from tests.fuzz.targets import storable, whole_backup
+
+DEEP = "[" * 100_000
+
+
+def cut(archive):
+    """A zip archive whose list of contents points before its beginning, as when its first bytes were lost."""
+    end = archive.rindex(b"PK\x05\x06")
+    (start,) = struct.unpack("<I", archive[end + 16 : end + 20])
+    return archive[: end + 16] + struct.pack("<I", start + len(archive)) + archive[end + 20 :]
+
+
+def read(content_type, body):
+    return extract(SourceDocument("https://shop.example/file", body, content_type))
+
+
+def test_a_docx_file_that_lost_its_first_bytes_is_a_bad_file():
+    with pytest.raises(BadFile):
+        read(DOCX, cut(word(lambda document: document.add_paragraph("text"))))
+
+
+def test_a_backup_that_lost_its_first_bytes_is_a_bad_backup():
+    with pytest.raises(BadBackup), open_backup(io.BytesIO(cut(whole_backup()[0]))) as backup:
+        backup.check(1_000_000_000)
+
+
+def test_markdown_of_very_deep_emphasis_is_a_bad_file():
+    with pytest.raises(BadFile):
+        read("text/markdown", b"*a " * 2000 + b"b*" * 2000)
+
+
+def test_a_sitemap_with_an_element_of_an_impossible_name_is_read_past_it():
+    found = entries(
+        b"<urlset><sitem:00:00Z><a/></sitem:00:00Z><url><loc>https://a.example/</loc></url></urlset>",
+        10,
+        1000,
+    )
+    assert [one.address for one in found] == ["https://a.example/"]
+
+
+@pytest.mark.parametrize("field", ["question", "answer", "other"])
+def test_deeply_nested_json_is_refused_with_its_line(field):
+    line = f'{{"{field}": {DEEP}'
+    with pytest.raises(CuratedFileError, match="line 1"):
+        read_answers("shop", line.encode(), is_json=True)
+    with pytest.raises(BadQuestions, match="1"):
+        read_upload(line.encode(), Site("shop", "Shop", "Shop", ("https://shop.example/",)), Settings())
+
+
+@pytest.mark.parametrize("char", ["\x00", "\ud800"])
+def test_a_character_that_no_database_stores_is_refused_or_left_out(char):
+    line = json.dumps({"question": f"Open{char}?", "answer": f"At {char}nine."})
+    with pytest.raises(CuratedFileError, match="cannot be stored"):
+        read_answers("shop", line.encode(), is_json=True)
+    storable(parse_pairs(line))
+    assert parse_pairs(line)[0].question == "Open?"
+
+
+def test_the_archive_of_this_file_is_one_that_zipfile_opens():
+    """Otherwise the tests above would try something else."""
+    with (
+        zipfile.ZipFile(io.BytesIO(cut(whole_backup()[0]))) as archive,
+        pytest.raises(ValueError, match="seek"),
+    ):
+        archive.read(archive.namelist()[0])
