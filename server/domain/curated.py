@@ -13,8 +13,6 @@ from enum import StrEnum
 
 LONGEST = 10_000
 LONGEST_QUESTION = 500
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-"""What no database takes: NUL, and halves of surrogate pairs."""
 
 
 class CuratedState(StrEnum):
@@ -92,8 +90,6 @@ class CuratedAnswer:
 
         Raises ValueError, whose message says what to do.
         """
-        if any(_UNSTORABLE.search(part) for part in (*questions, text, *links)):
-            raise ValueError("a character in it cannot be stored: write the text again, without pasting it")
         asked = tuple(dict.fromkeys(" ".join(question.split()) for question in questions if question.strip()))
         if not asked:
             raise ValueError("write the question that the answer is for")

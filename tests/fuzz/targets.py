@@ -5,7 +5,7 @@ import io
 import json
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -47,29 +47,18 @@ class Target:
     """Further folders with seeds."""
 
 
-def storable(found):
-    """Fails for a text that no database takes: half of a surrogate pair, or, for PostgreSQL, a NUL."""
-    text = json.dumps(found, default=_parts, ensure_ascii=False)
-    text.encode("utf-8")
-    assert "\\u0000" not in text, "a NUL in a text"
-
-
-def _parts(value):
-    return asdict(value) if is_dataclass(value) else str(value)
-
-
 def document(content_type):
     limits = FileLimits(seconds=2.0, unpacked_bytes=5_000_000)
 
     def read(body):
-        storable(extract(SourceDocument("https://shop.example/file", body, content_type, limits=limits)))
+        extract(SourceDocument("https://shop.example/file", body, content_type, limits=limits))
 
     return read
 
 
 def read_sitemap(body):
-    storable([one.lastmod for one in entries(body, 1000, 1_000_000)])
-    storable(feed_urls(body, "application/feed+json", "https://shop.example/feed"))
+    list(entries(body, 1000, 1_000_000))
+    feed_urls(body, "application/feed+json", "https://shop.example/feed")
 
 
 def read_robots(body):
@@ -82,7 +71,7 @@ def read_robots(body):
 
 def read_pairs(body):
     for pair in parse_pairs(body.decode("utf-8", "replace")):
-        storable(pair_page("/sources/shop/1", pair))
+        pair_page("/sources/shop/1", pair)
 
 
 @cache
@@ -137,19 +126,19 @@ TARGETS = {
     "robots": Target(read_robots, mutations.lines, b"User-agent: *\n"),
     "pairs": Target(read_pairs, mutations.table, b"Q: ", (BadFile,)),
     "addresses": Target(
-        lambda body: storable(parse_addresses(body.decode("utf-8", "replace"))), mutations.lines, b"https://", (BadStart,)
+        lambda body: parse_addresses(body.decode("utf-8", "replace")), mutations.lines, b"https://", (BadStart,)
     ),
     "archive": Target(
         lambda body: unpack(body, 5_000_000), mutations.zipped(), b"PK\x03\x04", (BadFile,)
     ),
     "answers-jsonl": Target(
-        lambda body: storable(read_answers("shop", body, is_json=True)), mutations.json_lines, b'{"question":', (CuratedFileError,)
+        lambda body: read_answers("shop", body, is_json=True), mutations.json_lines, b'{"question":', (CuratedFileError,)
     ),
     "answers-csv": Target(
-        lambda body: storable(read_answers("shop", body, is_json=False)), mutations.table, b"question,answer\n", (CuratedFileError,)
+        lambda body: read_answers("shop", body, is_json=False), mutations.table, b"question,answer\n", (CuratedFileError,)
     ),
     "questions-jsonl": Target(
-        lambda body: storable(read_upload(body, SITE, Settings())), mutations.json_lines, b'{"question":', (BadQuestions,)
+        lambda body: read_upload(body, SITE, Settings()), mutations.json_lines, b'{"question":', (BadQuestions,)
     ),
     "backup": Target(read_backup, backup_rows, b"PK\x03\x04", (BadBackup,), seeds=whole_backup),
 }  # fmt: skip
