@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from sqlalchemy import Connection, Table, delete, func, insert, inspect, select, text, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DataError, IntegrityError
 
 from server.backup.shape import DERIVED, LEFT_OUT, MANIFEST, SECRET, Manifest, entry, read_row, tables
 from server.storage import upgrade
@@ -111,7 +111,7 @@ def restore(database: Database, backup: Backup) -> None:
             connection.execute(update(crawls).where(crawls.c.state.in_(OPEN)).values(**ended))
             if connection.dialect.name == "postgresql":
                 _set_sequences(connection)
-    except IntegrityError as error:
+    except (IntegrityError, DataError) as error:
         raise BadBackup(f"the backup is damaged: its rows do not fit together ({_said(error)})") from None
 
 

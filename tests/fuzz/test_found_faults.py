@@ -1,5 +1,6 @@
 """What fuzzing found, each as small as it can be: none of these may end in an error that nobody expects."""
 
+import hashlib
 import io
 import json
 import struct
@@ -17,17 +18,18 @@ from server.domain.site import Site
 from server.quality.questions import BadQuestions, read_upload
 from server.settings import Settings
 from server.storage.errors import BadBackup
-from tests.crawler.files import word
+from tests.crawler.files import archive, word
+from tests.fuzz.mutations import unzipped
 from tests.fuzz.targets import whole_backup
 
 DEEP = "[" * 100_000
 
 
-def cut(archive):
+def cut(body):
     """A zip archive whose list of contents points before its beginning, as when its first bytes were lost."""
-    end = archive.rindex(b"PK\x05\x06")
-    (start,) = struct.unpack("<I", archive[end + 16 : end + 20])
-    return archive[: end + 16] + struct.pack("<I", start + len(archive)) + archive[end + 20 :]
+    end = body.rindex(b"PK\x05\x06")
+    (start,) = struct.unpack("<I", body[end + 16 : end + 20])
+    return body[: end + 16] + struct.pack("<I", start + len(body)) + body[end + 20 :]
 
 
 def read(content_type, body):
@@ -41,6 +43,19 @@ def test_a_docx_file_that_lost_its_first_bytes_is_a_bad_file():
 
 def test_a_backup_that_lost_its_first_bytes_is_a_bad_backup():
     with pytest.raises(BadBackup), open_backup(io.BytesIO(cut(whole_backup()[0]))) as backup:
+        backup.check(1_000_000_000)
+
+
+@pytest.mark.parametrize("column", ["tokens", "took_ms", "number"])
+def test_a_backup_with_a_number_that_no_database_holds_is_a_bad_backup(column):
+    files = unzipped(whole_backup()[0])
+    name, manifest = "tables/messages.jsonl", json.loads(files["manifest.json"])
+    rows = [json.loads(line) | {column: 10**400} for line in files[name].splitlines()]
+    body = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    noted = {"rows": len(rows), "bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()}
+    manifest["tables"]["messages"] = noted
+    given = archive(files | {name: body, "manifest.json": json.dumps(manifest).encode()})
+    with pytest.raises(BadBackup, match="a row of messages"), open_backup(io.BytesIO(given)) as backup:
         backup.check(1_000_000_000)
 
 

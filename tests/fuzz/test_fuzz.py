@@ -11,14 +11,13 @@ from tests.fuzz.targets import TARGETS, make_input
 INPUTS = 60
 
 
-@pytest.mark.parametrize("name", TARGETS)
-def test_no_input_breaks_a_parser_or_takes_long(name):
+def test_no_input_breaks_a_parser_or_takes_long():
     """In a process of its own: a crash or a hang would take all tests with it."""
-    command = [sys.executable, "-m", "tests.fuzz", "--target", name, "--runs", str(INPUTS), "--seed", "tests"]
+    command = [sys.executable, "-m", "tests.fuzz", "--runs", str(INPUTS), "--seed", "tests"]
     root = Path(__file__).parents[2]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert f"{INPUTS} inputs" in done.stdout
+    assert done.stdout.count(f" {INPUTS} inputs, ") == len(TARGETS)
 
 
 @pytest.mark.parametrize("name", [name for name in TARGETS if name != "backup"])
