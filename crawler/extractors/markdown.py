@@ -26,16 +26,13 @@ _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 
 
 def extract(source: SourceDocument) -> Extraction:
-    """Read a Markdown file. Raises BadFile for a file that is too long or too deeply nested to be a page."""
+    """Read a Markdown file. Raises BadFile for a file too long to be a page."""
     text = decode(source.body, source.charset, markup=False).replace("\r\n", "\n").replace("\r", "\n")
     if len(text) > _MOST_CHARACTERS:
         raise BadFile(f"it has more than {_MOST_CHARACTERS:,} characters")
     # One parser for each file: parsers keep state, and extractors run in any thread.
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(front_matter_plugin)
-    try:
-        tree = SyntaxTreeNode(parser.parse(text))
-    except RecursionError:
-        raise BadFile("its emphasis, lists or quotes are nested too deeply") from None
+    tree = SyntaxTreeNode(parser.parse(text))
     fields: dict[str, str] = {}
     walk = _Walk(source.url)
     for node in tree.children:

@@ -44,6 +44,8 @@ class ServingSettings(Group):
     secret_key: Annotated[str, SECRET] = ""
     """Key that signs tokens and sessions. Set the same key on every replica. Empty: a key is created and
     stored in DATA_DIR."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """Least severe messages to log: debug, info, warning or error."""
     security_contact: SecurityContact = ""
     """Where to report a vulnerability of this server, for /.well-known/security.txt: mailto:, https: or tel:
     addresses, separated by commas. Empty: there is no such file."""
@@ -51,8 +53,6 @@ class ServingSettings(Group):
     """Address of your policy for reports of vulnerabilities, for security.txt."""
     security_encryption: WebAddress = ""
     """Address of the public key for encrypted reports, for security.txt."""
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
-    """Least severe messages to log: debug, info, warning or error."""
 
     @property
     def base_url(self) -> str:
