@@ -33,6 +33,15 @@ def closes(connection, seconds):
     return time.monotonic() < end
 
 
+def log_with(text, file):
+    """The log, once it has this text: it is written after the answer."""
+    end = time.monotonic() + 10
+    while text not in (log := file.read_text()):
+        assert time.monotonic() < end, log[-2000:]
+        time.sleep(0.05)
+    return log
+
+
 def test_a_visitor_gets_a_token_and_an_answer(proxy):
     headers = new_token(proxy, 11)
     status, _, text = proxy.ask("POST", "/api/v1/chat", '{"message": "How long?"}', headers, 11)
@@ -81,12 +90,15 @@ def test_a_made_up_x_forwarded_for_wins_nothing_and_other_addresses_are_not_held
     assert status(14, 0) == 200
 
 
-def test_a_body_that_is_too_large_is_refused_and_the_dashboard_takes_larger_ones(proxy):
+def test_a_body_that_is_too_large_is_refused_and_the_dashboard_takes_larger_ones(docent, proxy):
     large = b"x" * 200_000
-    # Caddy 2.6 says 502 where newer ones say 413; Docent never sees the request either way.
-    assert proxy.ask("POST", "/api/v1/chat", large, JSON, 15)[0] in (413, 502)
+    # nginx and newer versions of Caddy say 413; Caddy 2.6 says 502, or nothing while the body is still being sent.
+    with suppress(ConnectionError, ssl.SSLError):
+        assert proxy.ask("POST", "/api/v1/chat", large, JSON, 15)[0] in (413, 502)
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     assert proxy.ask("POST", "/admin/settings/backup/restore", large, form, 15)[0] == 302
+    log = log_with("POST /admin/settings/backup/restore 302", docent.log)
+    assert "POST /api/v1/chat 413" not in log, "the proxy passed it on"
 
 
 @pytest.mark.parametrize(
@@ -126,11 +138,7 @@ def test_plain_http_leads_to_https(proxy):
 
 def test_links_that_carry_a_token_are_logged_without_it(proxy):
     proxy.ask("GET", "/admin/setup?token=very-secret", source=17)
-    end = time.monotonic() + 10
-    while "/admin/setup" not in proxy.access_log.read_text() and time.monotonic() < end:
-        time.sleep(0.05)
-    assert "/admin/setup" in proxy.access_log.read_text()
-    assert "very-secret" not in proxy.access_log.read_text()
+    assert "very-secret" not in log_with("/admin/setup", proxy.access_log)
 
 
 @pytest.mark.parametrize("proxy", [nginx], indirect=True, ids=["nginx"])
