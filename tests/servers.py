@@ -99,7 +99,7 @@ def chroma_server(path: Path) -> Iterator[str]:
     """A Chroma server on the folder `path`; yields its address."""
     program = Path(sys.executable).with_name("chroma")
     if not program.exists():
-        raise MissingProgram("chroma is not installed: `pip install -r requirements.txt`")
+        raise MissingProgram("chroma is not installed: `make run`")
     with _folder() as folder:
         fixed = ["run", "--host", HOST, "--path", str(path)]
         environment = {**os.environ, "ANONYMIZED_TELEMETRY": "False", "HOME": str(folder)}

@@ -69,6 +69,7 @@ CONFINED = {
     "umap": ["server/retrieval/published/raptor"],
     "filelock": ["server/storage", "server/runtime/sites.py", "server/indexes/vector_copies.py"],
     "pydantic_settings": ["server/settings/reading.py"],
+    "packaging": ["server/packages"],
 }
 
 
@@ -180,6 +181,24 @@ def test_only_settings_reads_the_environment():
     assert offenders == []
 
 
+def test_no_text_is_run_as_code():
+    """No eval, no shell, and nothing that builds objects from bytes."""
+    offenders = []
+    for path in SOURCES:
+        offenders += [
+            f"{name_of(path)} imports {imported}"
+            for imported in imports_of(path)
+            if imported.split(".")[0] in ("pickle", "marshal", "shelve", "dill", "cloudpickle", "jsonpickle")
+        ]
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Call):
+                called = getattr(node.func, "id", "") or ast.unparse(node.func)
+                shell = any(word.arg == "shell" for word in node.keywords)
+                if called in ("eval", "exec", "compile", "__import__", "os.system", "os.popen") or shell:
+                    offenders.append(f"{name_of(path)}, line {node.lineno}: {called}")
+    assert offenders == []
+
+
 def test_the_domain_needs_only_the_standard_library():
     offenders = [
         f"{name_of(path)} imports {imported}"
@@ -201,7 +220,7 @@ def test_the_top_level_is_as_designed():
     allowed = {
         "README.md", "requirements.txt", "env.example", "server", "crawler", "widget", "admin", "tests", "pyproject.toml",
         "Makefile", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "deploy", "Dockerfile", "compose.yaml", "requirements-dev.txt",
-        "requirements-models.txt", "docs", "benchmarks", "data", "build",
+        "requirements-models.txt", "requirements.lock", "requirements-dev.lock", "requirements-models.lock", "docs", "benchmarks", "data", "build",
     }  # fmt: skip
     found = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
     assert found <= allowed, found - allowed

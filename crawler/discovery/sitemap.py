@@ -392,4 +392,4 @@ def _address(part: Any) -> str:
 
 
 def _name(element: Any) -> str:
-    return etree.QName(element).localname if isinstance(element.tag, str) else ""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""

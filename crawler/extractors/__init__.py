@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 
+from crawler.errors import BadFile
 from crawler.judging.page_kinds import date_of
 from crawler.judging.variants import variant_group
 from crawler.page import Block, Page, content_hash
@@ -156,8 +157,11 @@ def extractor_for(content_type: str) -> Extractor | None:
 
 
 def extract(source: SourceDocument) -> Extraction:
-    """Read `source` with the extractor of its type. Raises KeyError for an unknown type."""
+    """Read `source` with the extractor of its type. Raises BadFile, and KeyError for an unknown type."""
     extractor = extractor_for(source.content_type)
     if extractor is None:
         raise KeyError(source.content_type)
-    return extractor(source)
+    try:
+        return extractor(source)
+    except RecursionError:
+        raise BadFile("its parts are nested too deeply") from None

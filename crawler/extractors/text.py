@@ -143,12 +143,17 @@ _ENOUGH = 20
 _TAG = re.compile(r"<[^<>]*>")
 _WINDOWS_ONLY = re.compile(rb"[\x80-\x9f]")
 _ONLY_LATIN_2 = re.compile(rb"[\xb1\xb6\xb9\xbb\xbc\xbe]")
-_NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 def decode(body: bytes, header_charset: str = "", *, markup: bool = True) -> str:
     """Text of `body`, without control characters. Never fails: unreadable bytes become U+FFFD."""
-    return _NOT_TEXT.sub("", _decoded(body, header_charset, markup))
+    return without_controls(_decoded(body, header_charset, markup))
+
+
+def without_controls(text: str) -> str:
+    """`text` without control characters and without halves of surrogate pairs, which no database stores."""
+    return _NOT_TEXT.sub("", text)
 
 
 def _decoded(body: bytes, header_charset: str, markup: bool) -> str:

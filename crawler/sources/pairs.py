@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from crawler.crawl import crawl
 from crawler.errors import BadFile, BadStart
 from crawler.extractors.language import language_of_text
-from crawler.extractors.text import fold
+from crawler.extractors.text import fold, without_controls
 from crawler.fetching.fetcher import Validators
 from crawler.options import CrawlOptions, start_address
 from crawler.page import Block, Page, content_hash
@@ -48,7 +48,7 @@ def parse_pairs(text: str) -> list[Pair]:
     read = _reader_of(text)
     found: dict[str, Pair] = {}
     for line, question, answer in read(text):
-        pair = Pair(fold(question), answer.strip())
+        pair = Pair(fold(without_controls(question)), without_controls(answer).strip())
         if not pair.question or not any(map(str.isalnum, pair.answer)):
             missing = "question" if not pair.question else "answer"
             raise BadFile(f"line {line}: the {missing} is missing")

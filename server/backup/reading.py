@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from sqlalchemy import Connection, Table, delete, func, insert, inspect, select, text, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DataError, IntegrityError
 
 from server.backup.rows import BadRow, check_row
 from server.backup.shape import DERIVED, KEPT, LEFT_OUT, MANIFEST, SECRET, Manifest, entry, read_row, tables
@@ -36,7 +36,7 @@ LINE_BYTES = 300_000_000
 """The longest row: a file of a source, as text."""
 MOST_PACKED = 1100
 """Deflate compresses at most about 1030 to one: a higher ratio is an attack."""
-BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
+BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OSError)
 
 
 class Backup:
@@ -128,7 +128,7 @@ def restore(database: Database, backup: Backup) -> None:
             erase_again(connection)
             if connection.dialect.name == "postgresql":
                 _set_sequences(connection)
-    except IntegrityError as error:
+    except (IntegrityError, DataError) as error:
         raise BadBackup(f"the backup is damaged: its rows do not fit together ({_said(error)})") from None
 
 

@@ -135,16 +135,24 @@ def _only(*types: type) -> Callable[[Any], Any]:
     return read
 
 
+def _whole_number(value: Any) -> int:
+    found: int = _only(int)(value)
+    if abs(found) > LARGEST:
+        raise ValueError("no database holds so large a number")
+    return found
+
+
 _READERS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (Moment, _moment),
     (LargeBinary, lambda value: base64.b64decode(value, validate=True)),
     (Path, lambda value: tuple(map(_only(str), value))),
     (Words, _only(str)),
     (Boolean, _only(bool)),
-    (Integer, _only(int)),
-    (Float, _only(float, int)),
+    (Integer, _whole_number),
+    (Float, lambda value: float(_only(float, int)(value))),
 )
 """For each type of column; BigInteger is an Integer."""
+LARGEST = 2**63 - 1
 
 
 ROWS = 500

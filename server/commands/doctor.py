@@ -93,7 +93,7 @@ def _packages() -> str:
         if found != pinned:
             wrong.append(f"{name} {found} instead of {pinned}")
     if wrong:
-        raise Failed(f"{'; '.join(wrong[:3])}: run `pip install -r requirements.txt`")
+        raise Failed(f"{'; '.join(wrong[:3])}: `pip install --require-hashes -r requirements.lock`")
     return f"{len(lines)} pinned packages are installed"
 
 

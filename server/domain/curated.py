@@ -251,7 +251,7 @@ def _json_rows(text: str) -> Iterator[tuple[int, dict[str, object] | ValueError]
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             yield number, ValueError(f"this is not JSON: {error}")
             continue
         yield number, _of_json(row)

@@ -90,7 +90,7 @@ def case_of_line(line: str, where: str, number: str, base_url: str) -> Case:
     Raises BadQuestionFile."""
     try:
         value = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadQuestionFile(f"{where} is not JSON: {error}") from None
     if not isinstance(value, dict) or not str(value.get("question") or "").strip():
         raise BadQuestionFile(f'{where} needs an object with a "question"')

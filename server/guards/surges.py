@@ -42,7 +42,7 @@ class Surges:
         address_limit: Callable[[], str] = lambda: "1/minute",
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """`address_limit` returns the rate limit of one address: what a single address may ask is no surge."""
+        """`address_limit` returns the rate limit of an address: what one alone may ask is no surge."""
         self._cache = cache
         self._rates = rates
         self._address_limit = address_limit

@@ -4,12 +4,23 @@ import re
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from crawler.fetching.addresses import PrivateHost
 from server.settings.base import SECRET, Changeable, Group, RateLimit, WebAddress
 
 KEY_CHARS = 32
+
+
+def _security_contact(value: str) -> str:
+    for contact in value.split(",") if value else ():
+        if not re.fullmatch(r"(mailto:[^\s@]+@[^\s@]+|https://\S+|tel:\+?[\d().-]+)", contact.strip()):
+            raise ValueError("is not a list of mailto:, https: or tel: addresses")
+    return value
+
+
+SecurityContact = Annotated[str, AfterValidator(_security_contact)]
+"""Empty, or addresses as security.txt takes them, separated by commas."""
 
 
 class ServingSettings(Group):
@@ -51,6 +62,13 @@ class ServingSettings(Group):
     Addresses in the environment are permitted for their own purpose."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Least severe messages to log: debug, info, warning or error."""
+    security_contact: SecurityContact = ""
+    """Where to report a vulnerability of this server, for /.well-known/security.txt: mailto:, https: or tel:
+    addresses, separated by commas. Empty: there is no such file."""
+    security_policy: WebAddress = ""
+    """Address of your policy for reports of vulnerabilities, for security.txt."""
+    security_encryption: WebAddress = ""
+    """Address of the public key for encrypted reports, for security.txt."""
 
     @field_validator("secret_key")
     @classmethod

@@ -55,8 +55,7 @@ def main():
         port=given.port,
         web_workers=given.workers,
         web_threads=given.threads,
-        **unlimited,
-        **dict(one.split("=", 1) for one in given.set),
+        **(unlimited | dict(pair.split("=", 1) for pair in given.set)),
     )
     answers = SlowAnswers(given.words, given.pause)
     serve(settings, lambda own: create_app(own, open_slow(own, answers)))

@@ -122,7 +122,7 @@ class Package:
         try:
             with self._zip.open(stored) as part:
                 data = part.read(self._left + 1)
-        except (BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError) as error:
+        except (BadZipFile, zlib.error, RuntimeError, ValueError, EOFError, OSError) as error:
             raise BadFile(f"its part {stored} is damaged or protected ({error})") from error
         self._left -= len(data)
         if self._left < 0:

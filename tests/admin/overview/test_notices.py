@@ -17,6 +17,7 @@ from tests.admin.test_look import check
 def crowded(runtime, site, monkeypatch):
     """A site with an old conversation and more questions than usual."""
     monkeypatch.setattr(surges, "FEWEST", 0)
+    monkeypatch.setattr(surges, "allowed_within", lambda rule, seconds: 0)
     monkeypatch.setattr(surges, "LOOK_EVERY_S", 0.0)
     ask(runtime)
     old = ask(runtime)
