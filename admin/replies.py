@@ -36,9 +36,9 @@ def note(operator: Operator, action: str, **details: object) -> None:
     people_stores().audit.add(operator.email, action, "", details)
 
 
-def note_login(operator: Operator) -> None:
+def note_login(operator: Operator, **details: str) -> None:
     """Each login, with the address that it came from."""
-    note(operator, "logged in", address=request.remote_addr or "")
+    note(operator, "logged in", address=request.remote_addr or "", **details)
 
 
 def write_audit(response: Response) -> Response:

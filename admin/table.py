@@ -8,7 +8,7 @@ from admin.crawls import crawl, crawls
 from admin.gaps import curated, gaps
 from admin.overview import health, overview
 from admin.page import Page
-from admin.people import account, login, people
+from admin.people import account, login, passkey_pages, people
 from admin.playground import playground
 from admin.quality import case, compare, quality, run, testsets
 from admin.settings import backup, models, webhooks
@@ -55,6 +55,7 @@ PAGES: tuple[Page, ...] = (
     testsets.page,
     health.page,
     account.page,
+    passkey_pages.page,
     installation_settings.page,
     models.page,
     installation_settings.budgets_page,
@@ -67,5 +68,6 @@ PAGES: tuple[Page, ...] = (
     backup.page,
     login.welcome_page,
     login.page,
+    passkey_pages.login_page,
     replies.page,
 )

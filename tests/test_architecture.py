@@ -51,6 +51,8 @@ CONFINED = {
     "cryptography": ["server/storage/sealed.py"],
     "pyotp": ["admin/people/passwords.py"],
     "segno": ["admin/people/passwords.py"],
+    "webauthn": ["admin/people/passkeys.py"],
+    "jwt": ["server/guards/openid.py"],
     "email_validator": ["server/guards/mail_addresses.py"],
     "smtplib": ["server/contact/mail.py"],
     "honcho": ["server/commands/run.py"],

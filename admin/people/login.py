@@ -6,6 +6,7 @@ from wtforms import EmailField, HiddenField, PasswordField, StringField
 
 from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
 from admin.page import Page
+from admin.people.passkeys import why_unusable
 from admin.people.passwords import (
     LONGEST,
     accepts,
@@ -72,17 +73,15 @@ def login_operator() -> ResponseReturnValue:
     if is_outdated(operator.password_hash):
         people_stores().operators.set_password(operator.id, hash_password(password))
         operator = people_stores().operators.get(operator.id) or operator
-    if operator.has_second_factor:
-        wait_for_second_factor(operator, safe_next(form.next.data))
-        return redirect(url_for("admin.login_code"))
-    return _let_in(operator, safe_next(form.next.data))
+    return let_in_with_second_factor(operator, safe_next(form.next.data))
 
 
 @page.get("/login/code")
 def login_code() -> ResponseReturnValue:
-    if waiting_operator() is None:
+    waiting = waiting_operator()
+    if waiting is None:
         return redirect(url_for("admin.login"))
-    return render_template("admin/login_code.html", form=CodeForm(formdata=None))
+    return _code_shown(CodeForm(formdata=None), waiting[0])
 
 
 @page.post("/login/code")
@@ -94,14 +93,14 @@ def login_with_code() -> ResponseReturnValue:
     operator, target = waiting
     form = CodeForm()
     if not form.validate():
-        return render_template("admin/login_code.html", form=form), UNPROCESSABLE
+        return _code_shown(form, operator), UNPROCESSABLE
     if wait := seconds_to_wait_for_code(operator.id):
         problem(form, "code", f"Too many attempts. Try again in {wait} s.")
-        return render_template("admin/login_code.html", form=form), 429, {"Retry-After": str(wait)}
+        return _code_shown(form, operator), 429, {"Retry-After": str(wait)}
     if not accepts(people_stores().operators, operator, _secret(operator), form.code.data):
         problem(form, "code", "This code is wrong, or was used already. Wait for the next one.")
-        return render_template("admin/login_code.html", form=form), UNPROCESSABLE
-    return _let_in(operator, safe_next(target))
+        return _code_shown(form, operator), UNPROCESSABLE
+    return let_in(operator, safe_next(target))
 
 
 @page.post("/logout")
@@ -110,10 +109,19 @@ def logout() -> ResponseReturnValue:
     return done("You are logged out.", "login")
 
 
-def _let_in(operator: Operator, target: str) -> ResponseReturnValue:
+def let_in(operator: Operator, target: str, **details: str) -> ResponseReturnValue:
+    """Log in somebody who has given every proof. `details` go to the audit log."""
     log_in(operator.id)
-    note_login(operator)
+    note_login(operator, **details)
     return redirect(target)
+
+
+def let_in_with_second_factor(operator: Operator, target: str, **details: str) -> ResponseReturnValue:
+    """Log in somebody who has given the first proof, or ask for the second."""
+    if operator.has_second_factor:
+        wait_for_second_factor(operator, target)
+        return redirect(url_for("admin.login_code"))
+    return let_in(operator, target, **details)
 
 
 def _secret(operator: Operator) -> str:
@@ -124,8 +132,22 @@ def _secret(operator: Operator) -> str:
         return ""
 
 
+def _code_shown(form: CodeForm, operator: Operator) -> str:
+    return render_template(
+        "admin/login_code.html",
+        form=form,
+        has_app=operator.has_app,
+        has_passkey=operator.has_passkey and not why_unusable(),
+    )
+
+
 def _shown(form: LoginForm) -> str:
-    return render_template("admin/login.html", form=form, no_operator=not people_stores().operators.count())
+    return render_template(
+        "admin/login.html",
+        form=form,
+        no_operator=not people_stores().operators.count(),
+        passkeys=not why_unusable(),
+    )
 
 
 welcome_page = Page(public=True)
