@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from server.storage.people.operators import Operator
 
 
+UNKNOWN = "somebody unknown"
 _UNWRITTEN = 400
 """Responses from this status on changed nothing."""
 
@@ -39,6 +40,12 @@ def note(operator: Operator, action: str, **details: object) -> None:
 def note_login(operator: Operator, **details: str) -> None:
     """Each login, with the address that it came from."""
     note(operator, "logged in", address=request.remote_addr or "", **details)
+
+
+def note_refusal(action: str, reason: str, operator: Operator | None = None) -> None:
+    """Somebody who was not let in: `operator` says as whom, where that is known."""
+    details = {"reason": reason, "address": request.remote_addr or ""}
+    people_stores().audit.add(operator.email if operator else UNKNOWN, action, "", details)
 
 
 def write_audit(response: Response) -> Response:

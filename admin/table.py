@@ -8,11 +8,12 @@ from admin.crawls import crawl, crawls
 from admin.gaps import curated, gaps
 from admin.overview import health, overview
 from admin.page import Page
-from admin.people import account, login, passkey_pages, people
+from admin.people import account, login, passkey_pages, people, sign_on
 from admin.playground import playground
 from admin.quality import case, compare, quality, run, testsets
 from admin.settings import backup, models, webhooks
 from admin.settings import settings as installation_settings
+from admin.settings import sign_on as sign_on_settings
 from admin.sites import embed_check, scope, site, sites, widget
 from admin.sites import settings as site_settings
 
@@ -61,6 +62,7 @@ PAGES: tuple[Page, ...] = (
     installation_settings.budgets_page,
     installation_settings.privacy_page,
     installation_settings.mail_page,
+    sign_on_settings.page,
     webhooks.page,
     people.api_keys_page,
     people.page,
@@ -69,5 +71,6 @@ PAGES: tuple[Page, ...] = (
     login.welcome_page,
     login.page,
     passkey_pages.login_page,
+    sign_on.page,
     replies.page,
 )

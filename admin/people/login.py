@@ -60,6 +60,8 @@ def login() -> ResponseReturnValue:
 def login_operator() -> ResponseReturnValue:
     """The same words and the same time for an unknown address and for a wrong password."""
     form = LoginForm()
+    if not configuration().settings.sign_on.password_login:
+        return refused("Passwords are switched off here. Log in another way.", "login")
     if not form.validate():
         return _shown(form), UNPROCESSABLE
     if wait := seconds_to_wait(form.email.data):
@@ -147,6 +149,7 @@ def _shown(form: LoginForm) -> str:
         form=form,
         no_operator=not people_stores().operators.count(),
         passkeys=not why_unusable(),
+        sign_on=configuration().settings.sign_on,
     )
 
 
@@ -211,11 +214,24 @@ def new_password_set() -> ResponseReturnValue:
     return done("Your new password is set, and you are logged in. The link is used up.", "overview")
 
 
+INVITED = (
+    "Your invitation is waiting for you. Log in with single sign-on and the address that it was sent to."
+)
+
+
+def _needs_sign_on(kind: LinkKind) -> bool:
+    """Whether an invitation needs the provider, as nobody has a password. Links for a new password work: an
+    owner or the shell makes one for whoever is locked out."""
+    return kind is LinkKind.INVITE and not configuration().settings.sign_on.password_login
+
+
 def _asked(kind: LinkKind) -> ResponseReturnValue:
     token = request.args.get("token", "")
     link = people_stores().links.find(token) if token else None
     if link is None or link.kind is not kind:
         return _link_shown(kind, ChosenPassword(formdata=None), None), WRONG
+    if _needs_sign_on(kind):
+        return refused(INVITED, "login")
     return _link_shown(kind, ChosenPassword(formdata=None, token=token), link)
 
 
@@ -229,6 +245,8 @@ def _sent(kind: LinkKind) -> tuple[ChosenPassword, OperatorLink | ResponseReturn
     link = people_stores().links.find(token)
     if link is None or link.kind is not kind:
         return form, (_link_shown(kind, form, None), WRONG)
+    if _needs_sign_on(kind):
+        return form, refused(INVITED, "login")
     if not form.validate():
         return form, (_link_shown(kind, form, link), UNPROCESSABLE)
     used = people_stores().links.use(token)

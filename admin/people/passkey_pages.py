@@ -21,7 +21,7 @@ from admin.people.passkeys import (
 )
 from admin.people.passwords import PasswordAgain, is_own_password, new_recovery_codes, seconds_to_wait
 from admin.people.sessions import renew, safe_next, waiting_operator
-from admin.replies import changed, done, refused, unchanged
+from admin.replies import changed, done, note_refusal, refused, unchanged
 from server.api.access import people_stores
 from server.domain.roles import Role
 from server.storage.people.operators import Operator
@@ -123,8 +123,7 @@ def _let_in(page_before: str, operator: Operator | None, target: str | None) -> 
         found = signed_in(operator)
     except PasskeyRefused as error:
         whose = operator or people_stores().operators.get(error.operator_id or 0)
-        details = {"reason": str(error), "address": request.remote_addr or ""}
-        people_stores().audit.add(whose.email if whose else "", "was refused with a passkey", "", details)
+        note_refusal("was refused with a passkey", str(error), whose)
         return refused(str(error), page_before)
     return let_in(found, safe_next(target), how="passkey")
 

@@ -19,6 +19,8 @@ PUBLIC = {
     "admin.login_passkey_options",
     "admin.login_code_passkey",
     "admin.login_code_passkey_options",
+    "admin.login_sso",
+    "admin.login_sso_callback",
     "admin.logout",
     "admin.setup",
     "admin.setup_operator",

@@ -336,6 +336,13 @@ class LinkStore(Store):
         used = self._write(delete(operator_links).where(operator_links.c.hash == hash_of(secret)))
         return found if used else None
 
+    def accept(self, email: str) -> OperatorLink | None:
+        """Use the invitation of a verified address up and return it; None if there is none."""
+        theirs = (operator_links.c.kind == LinkKind.INVITE.value, operator_links.c.email == _address(email))
+        found = self._load((*theirs, operator_links.c.ends_at > now()))
+        used = self._write(delete(operator_links).where(*theirs))
+        return found[0] if found and used else None
+
     def open(self) -> list[OperatorLink]:
         """Links that can still be used, the newest first."""
         return self._load((operator_links.c.ends_at > now(),))
