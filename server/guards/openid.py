@@ -1,8 +1,8 @@
 """Asks a provider of OpenID Connect who somebody is: the authorization code flow with PKCE, state and nonce.
 
 Nothing is taken from the browser but a code. What the provider says is believed when it is signed with one of
-its keys, meant for this client, in time, and for the sign-in that this browser began. Requests go to addresses
-that the guard permits, follow no redirects, and end after `TIMEOUT_S` or `LARGEST` bytes.
+its keys, meant for this client, in time, and for the sign-in that this browser began. Requests follow no
+redirects and end after `TIMEOUT_S` or `LARGEST` bytes.
 """
 
 import base64
@@ -104,7 +104,7 @@ class OpenIdClient:
         tokens = self._tokens(provider, code, begun.verifier)
         claims = self._claims(provider, str(tokens.get("id_token", "")))
         if not secrets.compare_digest(str(claims.get("nonce", "")).encode(), begun.nonce.encode()):
-            raise SignOnRefused("The provider’s answer belongs to another sign-in.")
+            raise SignOnRefused("The provider's answer belongs to another sign-in.")
         more = self._more(provider, claims, str(tokens.get("access_token", "")))
         email = _verified_email(claims if "email" in claims else more)
         groups = claims.get(self._settings.groups_claim, more.get(self._settings.groups_claim))
@@ -123,7 +123,7 @@ class OpenIdClient:
             "GET", provider["userinfo_endpoint"], headers={"Authorization": f"Bearer {access_token}"}
         )
         if found.get("sub") != claims["sub"]:
-            raise SignOnRefused("The provider’s two answers are about different people.")
+            raise SignOnRefused("The provider's two answers are about different people.")
         return found
 
     def _tokens(self, provider: Mapping[str, str], code: str, verifier: str) -> Mapping[str, Any]:
@@ -151,11 +151,11 @@ class OpenIdClient:
             raise SignOnRefused("The provider sent no ID token.") from error
         algorithm, name = header.get("alg"), header.get("kid")
         if algorithm not in ALGORITHMS:
-            raise SignOnRefused(f"The provider’s answer is signed with {algorithm!r}, which is not accepted.")
+            raise SignOnRefused(f"The provider's answer is signed with {algorithm!r}, which is not accepted.")
         try:
             keys = jwt.PyJWKSet.from_dict(dict(self._json("GET", provider["jwks_uri"]))).keys
         except (jwt.PyJWTError, ValueError, TypeError, AttributeError) as error:
-            raise SignOnRefused("The provider’s keys cannot be read.") from error
+            raise SignOnRefused("The provider's keys cannot be read.") from error
         for key in keys:
             if name not in (None, key.key_id) or key.public_key_use not in (None, "sig"):
                 continue
@@ -163,7 +163,7 @@ class OpenIdClient:
                 return self._decoded(token, key.key, algorithm, provider["issuer"])
             except (jwt.InvalidSignatureError, jwt.InvalidKeyError, TypeError, ValueError):
                 continue
-        raise SignOnRefused("The provider’s answer is not signed with one of its keys.")
+        raise SignOnRefused("The provider's answer is not signed with one of its keys.")
 
     def _decoded(self, token: str, key: Any, algorithm: str, issuer: str) -> Mapping[str, Any]:
         client_id = self._settings.client_id
@@ -175,20 +175,24 @@ class OpenIdClient:
         except (jwt.InvalidSignatureError, jwt.InvalidKeyError):
             raise
         except jwt.ExpiredSignatureError as error:
-            raise SignOnRefused("The provider’s answer has expired.") from error
+            raise SignOnRefused("The provider's answer has expired.") from error
         except jwt.InvalidAudienceError as error:
-            raise SignOnRefused("The provider’s answer is meant for another client.") from error
+            raise SignOnRefused("The provider's answer is meant for another client.") from error
         except jwt.PyJWTError as error:
-            raise SignOnRefused(f"The provider’s answer is not right: {error}.") from error
+            raise SignOnRefused(f"The provider's answer is not right: {error}.") from error
         if claims.get("azp", client_id) != client_id:
-            raise SignOnRefused("The provider’s answer is meant for another client.")
+            raise SignOnRefused("The provider's answer is meant for another client.")
         if not 0 < len(claims["sub"]) <= 255:
-            raise SignOnRefused("The provider’s answer does not say who it is about.")
+            raise SignOnRefused("The provider's answer does not say who it is about.")
         return claims
 
     def _safe(self, url: str) -> str:
         """Return an address of the provider. Raises SignOnRefused unless it is as safe as the issuer's."""
-        if urlsplit(url).scheme not in ("https", urlsplit(self._settings.issuer).scheme):
+        try:
+            scheme, is_whole = urlsplit(url).scheme, bool(urlsplit(url).hostname)
+        except ValueError:
+            scheme, is_whole = "", False
+        if not is_whole or scheme not in ("https", self._settings.issuer.partition(":")[0]):
             raise SignOnRefused(f"The provider names an address without https: {url[:200]}.")
         return url
 

@@ -11,7 +11,7 @@ from server.domain.roles import Role
 from server.storage.people.operators import LinkKind
 from tests import axe
 from tests.admin.conftest import EMAIL, PASSWORD, Browser, log_in, make_app
-from tests.admin.tabs import EXPECTED, opened
+from tests.admin.tabs import opened
 from tests.admin.test_look import EVERY_RULE, check_layout
 from tests.server_fixtures import missing
 from tests.servers import MissingProgram, free_port, openid_provider
@@ -32,7 +32,7 @@ def provider():
 
 
 @pytest.fixture
-def open_dashboard(make_runtime, provider):
+def open_dashboard(make_runtime, provider, tab):
     """Serves a dashboard with other settings than these; yields its runtime."""
 
     @contextmanager
@@ -53,6 +53,7 @@ def open_dashboard(make_runtime, provider):
         thread.start()
         try:
             yield runtime
+            tab.wait_for_load_state("networkidle")
         finally:
             server.shutdown()
             thread.join()
@@ -63,9 +64,7 @@ def open_dashboard(make_runtime, provider):
 
 @pytest.fixture
 def tab(browser, provider):
-    # The server is gone before the tab, which may be loading pictures.
-    expected = (*EXPECTED, "ERR_CONNECTION")
-    with opened(browser, f"http://localhost:{provider[1]}", "desk", "light", expected=expected) as tab:
+    with opened(browser, f"http://localhost:{provider[1]}", "desk", "light") as tab:
         # The pages of the provider want a typeface from elsewhere.
         tab.context.route(
             re.compile(r"^https:"), lambda route: route.fulfill(content_type="text/css", body="")
