@@ -18,12 +18,24 @@ from admin.crawls import crawls
 from admin.gaps import gaps as gap_words
 from admin.lists import DAY_OPTIONS, site_options
 from admin.page import Page, menu, sections, site_tabs
+from admin.people.passwords import TooManyHashes
+from admin.people.recent import require_recent_sign_in
 from admin.people.sessions import current_operator
 from admin.quality import quality
-from admin.replies import form_expired, not_allowed, not_found, store_failed, too_large, write_audit
+from admin.replies import (
+    form_expired,
+    not_allowed,
+    not_found,
+    sign_in_unavailable,
+    store_failed,
+    too_large,
+    unchanged,
+    write_audit,
+)
 from admin.table import PAGES
 from server.api.access import configuration
 from server.domain.roles import Role
+from server.guards.limits import LimitsUnavailable
 from server.storage.errors import StorageError, UnknownRecord
 
 FOLDER = Path(__file__).parent / "static"
@@ -47,6 +59,7 @@ FRAMED_POLICY = POLICY.replace(
 )
 HERE = Path(__file__).parent
 STATIC = "admin.static"
+COOKIE = "docent_operator"
 LARGEST = 2**63 - 1
 FORM_BYTES = 100_000
 """The most bytes of an upload's form in addition to its files."""
@@ -71,9 +84,10 @@ for _endpoint, _route in _route_of.items():
 def _configure(state: BlueprintSetupState) -> None:
     """Needs `app.extensions["docent"]`: set it before registering the blueprint."""
     settings = state.app.extensions["docent"].settings
+    name, path = _cookie(settings.serving.base_url)
     state.app.config.update(
-        SESSION_COOKIE_NAME="docent_operator",
-        SESSION_COOKIE_PATH=urlsplit(settings.serving.base_url).path + "/admin",
+        SESSION_COOKIE_NAME=name,
+        SESSION_COOKIE_PATH=path,
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_SECURE=settings.serving.base_url.startswith("https://"),
@@ -90,6 +104,15 @@ def _configure(state: BlueprintSetupState) -> None:
     state.app.jinja_env.filters.update(filters)
 
 
+def _cookie(base_url: str) -> tuple[str, str]:
+    """(name, path) of the cookie. Browsers let no other host set a name with `__Host-`, but demand the path
+    "/", where two servers below different paths of one host would share it."""
+    parts = urlsplit(base_url)
+    if parts.scheme != "https":
+        return COOKIE, f"{parts.path}/admin"
+    return (f"__Secure-{COOKIE}", f"{parts.path}/admin") if parts.path else (f"__Host-{COOKIE}", "/")
+
+
 @blueprint.before_request
 def _require_operator() -> ResponseReturnValue | None:
     page = _page_of.get(request.endpoint or "")
@@ -100,6 +123,27 @@ def _require_operator() -> ResponseReturnValue | None:
     if request.method != "GET":
         return redirect(url_for("admin.login"))
     return redirect(url_for("admin.login", next=request.full_path.rstrip("?")))
+
+
+WITHOUT_SECOND_FACTOR = {
+    "admin.account_second", "admin.account_second_on", "admin.account_confirm", "admin.account_passkey_new",
+    "admin.account_passkey_options", "admin.account_passkey_add", "admin.account_confirm_passkey_options",
+}  # fmt: skip
+"""What somebody who must set up a second factor can open."""
+
+
+@blueprint.before_request
+def _require_second_factor() -> ResponseReturnValue | None:
+    """While an owner requires one of everybody (REQUIRE_SECOND_FACTOR)."""
+    operator, page = g.get("operator"), _page_of.get(request.endpoint or "")
+    if operator is None or operator.has_second_factor or page is None or page.public:
+        return None
+    if not configuration().settings.limits.require_second_factor or request.endpoint in WITHOUT_SECOND_FACTOR:
+        return None
+    if request.accept_mimetypes.best == "application/json":
+        return {"error": {"code": "second_factor_needed", "message": "Set up a second factor first."}}, 403
+    unchanged()
+    return redirect(url_for("admin.account_second"))
 
 
 @blueprint.before_request
@@ -137,6 +181,13 @@ def _require_token() -> None:
         own = (request.host, urlsplit(configuration().settings.serving.base_url).netloc)
         if urlsplit(origin).netloc not in own:
             raise CSRFError(f"the form came from {origin!r}")
+
+
+@blueprint.before_request
+def _require_recent() -> ResponseReturnValue | None:
+    """After the token, for the proof may be in the form."""
+    route = _route_of.get(request.endpoint or "")
+    return require_recent_sign_in() if route is not None and route.recent else None
 
 
 blueprint.after_request(write_audit)
@@ -179,5 +230,7 @@ def _frame() -> dict[str, object]:
 blueprint.register_error_handler(CSRFError, form_expired)
 blueprint.register_error_handler(404, not_found)
 blueprint.register_error_handler(413, too_large)
+blueprint.register_error_handler(LimitsUnavailable, sign_in_unavailable)
+blueprint.register_error_handler(TooManyHashes, sign_in_unavailable)
 blueprint.register_error_handler(UnknownRecord, not_found)
 blueprint.register_error_handler(StorageError, store_failed)

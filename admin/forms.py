@@ -20,6 +20,9 @@ UNPROCESSABLE = 422
 class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     """Its token was checked before the view was called; see admin.blueprint."""
 
+    person = ""
+    """E-mail address of the person that a password is chosen for."""
+
 
 def problem(form: Form, field: str, message: str) -> None:
     """Add a message to a field, for what only the view can check."""

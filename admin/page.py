@@ -30,6 +30,8 @@ class Route:
     """Whether other pages of the dashboard may show it in a frame."""
     role: Role = Role.VIEWER
     """What an operator must at least be."""
+    recent: bool = False
+    """Whether it needs a recent proof of who is at the browser, see admin.people.recent."""
 
 
 class Page:
@@ -47,6 +49,7 @@ class Page:
         section: str = "",
         under: Page | None = None,
         public: bool = False,
+        recent: bool = False,
     ) -> None:
         self.menu = menu
         self.tab = tab
@@ -56,6 +59,8 @@ class Page:
         self.under = under
         """The page that it belongs to, whose menu entry and tab are marked while this one is shown."""
         self.public = public
+        self.recent = recent
+        """Whether its forms, and those of the pages under it, need a recent proof of who sends them."""
         self.routes: list[Route] = []
 
     @property
@@ -73,20 +78,39 @@ class Page:
         """The page, the one that it is under, and so on."""
         return [self, *(self.under.line if self.under else ())]
 
-    def get(self, rule: str, *, framed: bool = False, role: Role = Role.VIEWER) -> Callable[[View], View]:
+    def get(
+        self, rule: str, *, framed: bool = False, role: Role = Role.VIEWER, recent: bool = False
+    ) -> Callable[[View], View]:
         """Shows something, and changes nothing."""
-        return self._route(rule, "GET", role, framed=framed)
+        return self._route(rule, "GET", role, framed=framed, recent=recent)
 
-    def post(self, rule: str, *, large: bool = False, role: Role = Role.EDITOR) -> Callable[[View], View]:
-        """Changes something: what it was goes to the audit log, see admin.replies."""
-        return self._route(rule, "POST", role, large=large)
+    def post(
+        self,
+        rule: str,
+        *,
+        large: bool = False,
+        role: Role = Role.EDITOR,
+        recent: bool = False,
+        has_password: bool = False,
+    ) -> Callable[[View], View]:
+        """Changes something: what it was goes to the audit log, see admin.replies. A form that has a field
+        for the password, which its view checks, needs no other proof."""
+        is_guarded = recent or (not has_password and any(page.recent for page in self.line))
+        return self._route(rule, "POST", role, large=large, recent=is_guarded)
 
     def _route(
-        self, rule: str, method: str, role: Role, *, large: bool = False, framed: bool = False
+        self,
+        rule: str,
+        method: str,
+        role: Role,
+        *,
+        large: bool = False,
+        framed: bool = False,
+        recent: bool = False,
     ) -> Callable[[View], View]:
         def remember(view: View) -> View:
             called = _with_site(view) if "site" in signature(view).parameters else view
-            self.routes.append(Route(rule, view.__name__, method, called, large, framed, role))
+            self.routes.append(Route(rule, view.__name__, method, called, large, framed, role, recent))
             return view
 
         return remember

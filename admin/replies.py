@@ -11,13 +11,13 @@ from flask.typing import ResponseReturnValue
 
 from admin.page import Page
 from server.api.access import people_stores
+from server.api.refusals import refused_access
 from server.domain.roles import Role
 
 if TYPE_CHECKING:
     from server.storage.people.operators import Operator
 
 
-UNKNOWN = "somebody unknown"
 _UNWRITTEN = 400
 """Responses from this status on changed nothing."""
 
@@ -35,17 +35,6 @@ def unchanged() -> None:
 def note(operator: Operator, action: str, **details: object) -> None:
     """What somebody did who was not logged in when the request began."""
     people_stores().audit.add(operator.email, action, "", details)
-
-
-def note_login(operator: Operator, **details: str) -> None:
-    """Each login, with the address that it came from."""
-    note(operator, "logged in", address=request.remote_addr or "", **details)
-
-
-def note_refusal(action: str, reason: str, operator: Operator | None = None) -> None:
-    """Somebody who was not let in: `operator` says as whom, where that is known."""
-    details = {"reason": reason, "address": request.remote_addr or ""}
-    people_stores().audit.add(operator.email if operator else UNKNOWN, action, "", details)
 
 
 def write_audit(response: Response) -> Response:
@@ -99,7 +88,8 @@ log = logging.getLogger(__name__)
 
 def form_expired(error: Exception) -> ResponseReturnValue:
     """A form without a valid token: from another site, or older than the session."""
-    log.warning("form refused at %s: %s", request.path, error)
+    log.info("form refused at %s: %s", request.path, error)
+    refused_access("form without a valid token")
     return _failure(
         "This form was not sent",
         "It was opened before you logged in or out, or it does not come from this dashboard. "
@@ -120,6 +110,7 @@ def not_found(error: Exception) -> ResponseReturnValue:
 
 def not_allowed(role: Role, needed: Role) -> ResponseReturnValue:
     """What this operator's role is not enough for."""
+    refused_access("not allowed for the role", g.operator.email)
     if request.accept_mimetypes.best == "application/json":
         return {"error": {"code": "not_allowed", "message": f"This needs the role {needed}."}}, 403
     return _failure(
@@ -127,6 +118,16 @@ def not_allowed(role: Role, needed: Role) -> ResponseReturnValue:
         f"Your role is {role}; this needs the role {needed}. Nothing was changed. Ask an owner of this "
         "Docent to do it, or to change your role under Settings.",
         403,
+    )
+
+
+def sign_in_unavailable(error: Exception) -> ResponseReturnValue:
+    """Passwords cannot be checked: attempts are not counted, or too many are made at this moment."""
+    return _failure(
+        "Nobody can sign in at the moment",
+        "Attempts to sign in cannot be counted, or there are too many at once. Nothing was changed. "
+        "Try again in a minute. If it lasts, look at the server's log: the disk may be full, or Redis down.",
+        503,
     )
 
 

@@ -8,7 +8,7 @@ from admin.crawls import crawl, crawls
 from admin.gaps import curated, gaps
 from admin.overview import health, overview
 from admin.page import Page
-from admin.people import account, login, passkey_pages, people, sign_on
+from admin.people import account, login, passkey_pages, people, recent, sign_on
 from admin.playground import playground
 from admin.quality import case, compare, quality, run, testsets
 from admin.settings import backup, models, webhooks
@@ -57,11 +57,14 @@ PAGES: tuple[Page, ...] = (
     health.page,
     account.page,
     passkey_pages.page,
+    passkey_pages.confirm_page,
+    recent.page,
     installation_settings.page,
     models.page,
     installation_settings.budgets_page,
     installation_settings.privacy_page,
     installation_settings.mail_page,
+    installation_settings.signin_page,
     sign_on_settings.page,
     webhooks.page,
     people.api_keys_page,

@@ -27,13 +27,14 @@ COMPRESSED = ["text/html", "text/css", "text/javascript", "application/json", "i
 
 
 class DashboardSessions(SecureCookieSessionInterface):
-    """Opens no session for the API: making the signer costs more than the rest of a small request."""
+    """Opens sessions for the dashboard only: elsewhere the signer costs more than the rest of a small
+    request, and a response that renews the cookie could not be cached."""
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
-        """The session of the cookie; a closed one for an address of the API."""
-        if request.path.startswith("/api/"):
-            return self.make_null_session(app)
-        return super().open_session(app, request)
+        """The session of the cookie; a closed one outside the dashboard."""
+        if request.path.startswith("/admin"):
+            return super().open_session(app, request)
+        return self.make_null_session(app)
 
 
 def create_app(settings: Settings | None = None, runtime: Runtime | None = None) -> Flask:

@@ -4,6 +4,7 @@ import logging
 import sys
 
 FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
+DATE = "%Y-%m-%d %H:%M:%S"
 CHATTY = ("chromadb", "httpx", "httpcore", "openai", "langchain", "urllib3", "alembic", "huey", "werkzeug")
 """Libraries that would log every call at our own level."""
 
@@ -11,7 +12,7 @@ CHATTY = ("chromadb", "httpx", "httpcore", "openai", "langchain", "urllib3", "al
 def configure_logging(level: str) -> None:
     """Sends lines of `level` (debug, info, warning, error) and above to standard output."""
     handler = logging.StreamHandler(sys.stdout)
-    handler.setFormatter(logging.Formatter(FORMAT, datefmt="%Y-%m-%d %H:%M:%S"))
+    handler.setFormatter(logging.Formatter(FORMAT, datefmt=DATE))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())

@@ -50,6 +50,7 @@ CONFINED = {
     "huey": ["server/jobs/queue.py"],
     "cryptography": ["server/storage/sealed.py"],
     "pyotp": ["admin/people/passwords.py"],
+    "zxcvbn": ["admin/people/passwords.py"],
     "segno": ["admin/people/passwords.py"],
     "webauthn": ["admin/people/passkeys.py"],
     "jwt": ["server/guards/openid.py"],

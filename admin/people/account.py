@@ -20,7 +20,8 @@ from admin.people.passwords import (
     picture,
     step_of,
 )
-from admin.people.sessions import current_session, log_out, renew
+from admin.people.sessions import current_session, idle, log_out, renew
+from admin.people.sign_ins import EVENTS, tell
 from admin.replies import changed, done, unchanged
 from server.api.access import configuration, people_stores, shared
 from server.domain.roles import Role
@@ -28,6 +29,7 @@ from server.domain.roles import Role
 page = Page()
 
 PENDING_S = 900.0
+EVENTS_SHOWN = 12
 
 
 class PasswordForm(PasswordAgain):
@@ -50,17 +52,22 @@ def account() -> ResponseReturnValue:
 
 @page.post("/account/password", role=Role.VIEWER)
 def account_password() -> ResponseReturnValue:
-    """Ends every other session, and gives this one a new id."""
+    """Ends every other session, gives this one a new id, and withdraws links made with the old password."""
     form = PasswordForm()
+    form.person = g.operator.email
     if not form.validate() or not is_own_password(form):
         return _shown(password=form), UNPROCESSABLE
-    people_stores().operators.set_password(g.operator.id, hash_password(form.new.data))
-    changed("changed the own password")
+    links = people_stores().operators.set_password(g.operator.id, hash_password(form.new.data))
+    changed("changed the own password", links_withdrawn=links)
+    tell(g.operator.email, "Your password was changed.")
     renew(g.operator)
-    return done("Your password is changed. Every other browser is logged out.", "account")
+    withdrawn = (
+        f" {links} open {'link does' if links == 1 else 'links do'} not work any more." if links else ""
+    )
+    return done(f"Your password is changed. Every other browser is logged out.{withdrawn}", "account")
 
 
-@page.get("/account/second-factor")
+@page.get("/account/second-factor", recent=True)
 def account_second() -> ResponseReturnValue:
     if g.operator.has_app:
         return redirect(url_for("admin.account"))
@@ -68,7 +75,7 @@ def account_second() -> ResponseReturnValue:
     return _enrolling(EnrolForm(formdata=None), secret)
 
 
-@page.post("/account/second-factor", role=Role.VIEWER)
+@page.post("/account/second-factor", role=Role.VIEWER, recent=True)
 def account_second_on() -> ResponseReturnValue:
     """From now on a login needs a code too. The recovery codes are shown once."""
     secret, form = _pending(), EnrolForm()
@@ -86,6 +93,7 @@ def account_second_on() -> ResponseReturnValue:
     )
     shared().cache.delete(_pending_key())
     changed("turned the second factor on")
+    tell(g.operator.email, "Your second factor was turned on.")
     renew(g.operator)
     return render_template("admin/recovery_codes.html", codes=codes)
 
@@ -101,6 +109,7 @@ def account_codes() -> ResponseReturnValue:
     codes = new_recovery_codes()
     people_stores().operators.set_recovery_codes(g.operator.id, codes)
     changed("made new recovery codes")
+    tell(g.operator.email, "New recovery codes for your account were made.")
     return render_template("admin/recovery_codes.html", codes=codes)
 
 
@@ -111,6 +120,7 @@ def account_second_off() -> ResponseReturnValue:
         return _shown(second=form), UNPROCESSABLE
     people_stores().operators.drop_second_factor(g.operator.id, keep_passkeys=True)
     changed("turned the second factor off")
+    tell(g.operator.email, "Your second factor was turned off.")
     renew(g.operator)
     if g.operator.has_passkey:
         return done("The authenticator app is off. Your passkeys stay.", "account")
@@ -160,7 +170,12 @@ def _begin() -> str:
 def _enrolling(form: EnrolForm, secret: str) -> str:
     link = address(secret, g.operator.email, "Docent")
     return render_template(
-        "admin/second_factor.html", form=form, secret=secret, link=link, picture=Markup(picture(link))
+        "admin/second_factor.html",
+        form=form,
+        secret=secret,
+        link=link,
+        picture=Markup(picture(link)),
+        required=configuration().settings.limits.require_second_factor,
     )
 
 
@@ -173,7 +188,7 @@ def _shown(*, password: PasswordForm | None = None, second: PasswordAgain | None
         codes_left=people_stores().operators.recovery_codes_left(operator.id),
         passkeys=people_stores().passkeys.of(operator.id),
         passkeys_unusable=why_unusable(),
-        removal=PasswordAgain(formdata=None, prefix="passkeys-"),
-        sessions=people_stores().sessions.of(operator.id),
+        sessions=people_stores().sessions.of(operator.id, idle()),
         here=here.id if here else "",
+        events=people_stores().audit.about(operator.email, EVENTS, EVENTS_SHOWN),
     )

@@ -5,7 +5,9 @@ from flask.typing import ResponseReturnValue
 from wtforms import EmailField, HiddenField, PasswordField, StringField
 
 from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
+from admin.letters import send_forgotten
 from admin.page import Page
+from admin.people.attempts import failed, seconds_to_wait, seconds_to_wait_for_code
 from admin.people.passkeys import why_unusable
 from admin.people.passwords import (
     LONGEST,
@@ -14,8 +16,7 @@ from admin.people.passwords import (
     hash_password,
     is_outdated,
     password_again,
-    seconds_to_wait,
-    seconds_to_wait_for_code,
+    totp_secret,
     verify,
 )
 from admin.people.sessions import (
@@ -26,9 +27,11 @@ from admin.people.sessions import (
     wait_for_second_factor,
     waiting_operator,
 )
-from admin.replies import done, note, note_login, refused
-from server.api.access import configuration, people_stores
-from server.storage.errors import OperatorExists, SealBroken
+from admin.people.sign_ins import note_sign_in, tell
+from admin.replies import done, note, refused
+from server.api.access import configuration, people_stores, shared
+from server.api.refusals import refused_access
+from server.storage.errors import OperatorExists
 from server.storage.people.operators import LinkKind, Operator, OperatorLink
 
 page = Page(public=True)
@@ -70,10 +73,11 @@ def login_operator() -> ResponseReturnValue:
     operator = people_stores().operators.find(form.email.data)
     password = form.password.data[:LONGEST]
     if not verify(password, operator.password_hash if operator else None) or operator is None:
+        failed(form.email.data, "wrong password")
         problem(form, "password", "E-mail or password is wrong. Check both and try again.")
         return _shown(form), UNPROCESSABLE
     if is_outdated(operator.password_hash):
-        people_stores().operators.set_password(operator.id, hash_password(password))
+        people_stores().operators.rehash_password(operator.id, hash_password(password))
         operator = people_stores().operators.get(operator.id) or operator
     return let_in_with_second_factor(operator, safe_next(form.next.data))
 
@@ -96,10 +100,11 @@ def login_with_code() -> ResponseReturnValue:
     form = CodeForm()
     if not form.validate():
         return _code_shown(form, operator), UNPROCESSABLE
-    if wait := seconds_to_wait_for_code(operator.id):
+    if wait := seconds_to_wait_for_code(operator):
         problem(form, "code", f"Too many attempts. Try again in {wait} s.")
         return _code_shown(form, operator), 429, {"Retry-After": str(wait)}
-    if not accepts(people_stores().operators, operator, _secret(operator), form.code.data):
+    if not accepts(people_stores().operators, operator, totp_secret(operator), form.code.data):
+        failed(operator.email, "wrong code")
         problem(form, "code", "This code is wrong, or was used already. Wait for the next one.")
         return _code_shown(form, operator), UNPROCESSABLE
     return let_in(operator, safe_next(target))
@@ -113,8 +118,7 @@ def logout() -> ResponseReturnValue:
 
 def let_in(operator: Operator, target: str, **details: str) -> ResponseReturnValue:
     """Log in somebody who has given every proof. `details` go to the audit log."""
-    log_in(operator.id)
-    note_login(operator, **details)
+    _sign_in(operator, **details)
     return redirect(target)
 
 
@@ -126,12 +130,9 @@ def let_in_with_second_factor(operator: Operator, target: str, **details: str) -
     return let_in(operator, target, **details)
 
 
-def _secret(operator: Operator) -> str:
-    """Empty when SECRET_KEY was changed: then only recovery codes open."""
-    try:
-        return configuration().seal.open(operator.totp_secret)
-    except SealBroken:
-        return ""
+def _sign_in(operator: Operator, **details: str) -> None:
+    log_in(operator.id)
+    note_sign_in(operator, **details)
 
 
 def _code_shown(form: CodeForm, operator: Operator) -> str:
@@ -148,9 +149,59 @@ def _shown(form: LoginForm) -> str:
         "admin/login.html",
         form=form,
         no_operator=not people_stores().operators.count(),
+        may_forget=_may_forget(),
         passkeys=not why_unusable(),
         sign_on=configuration().settings.sign_on,
     )
+
+
+class ForgotForm(Form):
+    """Who gets a link."""
+
+    email = EmailField("E-mail", [Needed("Write the e-mail address of your account."), check_email])
+
+
+FORGETS = "3/hour"
+"""Links that one account is sent."""
+
+
+def _may_forget() -> bool:
+    settings = configuration().settings
+    return bool(settings.contact.smtp_url) and settings.sign_on.password_login
+
+
+@page.get("/forgot-password")
+def forgot() -> ResponseReturnValue:
+    if not _may_forget():
+        return refused("No link is sent by e-mail here. Ask an owner for one.", "login")
+    return render_template("admin/forgot.html", form=ForgotForm(formdata=None))
+
+
+@page.post("/forgot-password")
+def forgot_password() -> ResponseReturnValue:
+    """The same words after the same work for every address: the account is looked up later."""
+    form = ForgotForm()
+    if not _may_forget():
+        return refused("No link is sent by e-mail here. Ask an owner for one.", "login")
+    if wait := seconds_to_wait():
+        problem(form, "email", f"Too many attempts. Try again in {wait} s.")
+        return render_template("admin/forgot.html", form=form), 429, {"Retry-After": str(wait)}
+    if not form.validate():
+        return render_template("admin/forgot.html", form=form), UNPROCESSABLE
+    email, people, address = form.email.data.strip().lower(), people_stores(), request.remote_addr or ""
+    base = configuration().settings.serving.base_url + url_for("admin.new_password")
+    is_allowed = not shared().limits.hit(FORGETS, f"forgot:{email}", strict=True)
+
+    def make_link() -> str:
+        operator = people.operators.find(email) if is_allowed else None
+        if operator is None:
+            return ""
+        people.audit.add(operator.email, "asked for a new password by e-mail", "", {"address": address})
+        made_by = f"{operator.email} by e-mail"
+        return f"{base}#token={people.links.reset(operator.id, operator.email, operator.role, made_by)}"
+
+    send_forgotten(email, make_link)
+    return render_template("admin/forgot.html", form=form, sent=True)
 
 
 welcome_page = Page(public=True)
@@ -159,9 +210,9 @@ WRONG = 403
 
 
 class ChosenPassword(Form):
-    """A password, twice."""
+    """The code of a link; once it is known to be right, a password, twice."""
 
-    token = HiddenField()
+    token = StringField("Code")
     password = chosen_password()
     again = password_again()
 
@@ -180,9 +231,9 @@ def welcome_operator() -> ResponseReturnValue:
             id = people_stores().operators.create(link.email, hash_password(form.password.data), link.role)
         except OperatorExists:
             return refused("This address has an account already. Log in.", "login")
-        log_in(id)
         if operator := people_stores().operators.get(id):
             note(operator, "accepted an invitation", role=link.role.value, from_=link.made_by)
+            _sign_in(operator)
         return done("Your account is made, and you are logged in. The link is used up.", "overview")
     return link
 
@@ -203,14 +254,15 @@ def new_password_set() -> ResponseReturnValue:
         return _asked(LinkKind.RESET)
     people_stores().operators.set_password(operator.id, hash_password(form.password.data))
     people_stores().sessions.end_all(operator.id)
-    note(operator, "set a new password by a link", from_=link.made_by)
+    note(operator, "set a new password by a link", from_=link.made_by, address=request.remote_addr or "")
+    tell(operator.email, "Your password was changed by a link.")
     if operator.has_second_factor:
         log_out()
         wait_for_second_factor(
             people_stores().operators.get(operator.id) or operator, url_for("admin.overview")
         )
         return redirect(url_for("admin.login_code"))
-    log_in(operator.id)
+    _sign_in(operator)
     return done("Your new password is set, and you are logged in. The link is used up.", "overview")
 
 
@@ -226,44 +278,53 @@ def _needs_sign_on(kind: LinkKind) -> bool:
 
 
 def _asked(kind: LinkKind) -> ResponseReturnValue:
-    token = request.args.get("token", "")
-    link = people_stores().links.find(token) if token else None
-    if link is None or link.kind is not kind:
-        return _link_shown(kind, ChosenPassword(formdata=None), None), WRONG
+    """The page that takes the code of the link. It is after the #, so link.js sends it; links of earlier
+    versions have it in the query."""
     if _needs_sign_on(kind):
         return refused(INVITED, "login")
-    return _link_shown(kind, ChosenPassword(formdata=None, token=token), link)
+    return _link_shown(kind, ChosenPassword(formdata=None, token=request.args.get("token", "")), opened=False)
 
 
 def _sent(kind: LinkKind) -> tuple[ChosenPassword, OperatorLink | ResponseReturnValue]:
-    """The form and its link, used up now; or the answer that says what is wrong."""
+    """The form and its link, used up now; or the answer that says what is wrong, or asks for the password."""
     form = ChosenPassword()
     if wait := seconds_to_wait():
         problem(form, "password", f"Too many attempts. Try again in {wait} s.")
-        return form, (_link_shown(kind, form, None), 429, {"Retry-After": str(wait)})
+        return form, (_link_shown(kind, form), 429, {"Retry-After": str(wait)})
     token = form.token.data or ""
     link = people_stores().links.find(token)
     if link is None or link.kind is not kind:
-        return form, (_link_shown(kind, form, None), WRONG)
+        refused_access("wrong link")
+        return form, (_link_shown(kind, form), WRONG)
     if _needs_sign_on(kind):
         return form, refused(INVITED, "login")
+    if form.password.name not in request.form:
+        return form, _link_shown(kind, form, link)
+    form.person = link.email
     if not form.validate():
         return form, (_link_shown(kind, form, link), UNPROCESSABLE)
     used = people_stores().links.use(token)
-    return form, used or (_link_shown(kind, form, None), WRONG)
+    return form, used or (_link_shown(kind, form), WRONG)
 
 
-def _link_shown(kind: LinkKind, form: ChosenPassword, link: OperatorLink | None) -> str:
+def _link_shown(
+    kind: LinkKind, form: ChosenPassword, link: OperatorLink | None = None, *, opened: bool = True
+) -> str:
     endpoint = "welcome_operator" if kind is LinkKind.INVITE else "new_password_set"
     return render_template(
-        "admin/welcome.html", form=form, link=link, kind=kind.value, action=url_for(f"admin.{endpoint}")
+        "admin/welcome.html",
+        form=form,
+        link=link,
+        kind=kind.value,
+        action=url_for(f"admin.{endpoint}"),
+        is_opened=opened,
     )
 
 
 class SetupForm(Form):
     """The first operator's address and password."""
 
-    token = HiddenField()
+    token = StringField("Setup code", [Needed("Write the code of the setup link.")])
     email = EmailField("E-mail", [Needed("Write your e-mail address: you log in with it."), check_email])
     password = chosen_password()
     again = password_again()
@@ -274,8 +335,7 @@ def setup() -> ResponseReturnValue:
     """The link is used up by sending the form, not by opening the page."""
     if people_stores().operators.count():
         return refused("This Docent has its first operator already. Log in.", "login")
-    form = SetupForm(token=request.args.get("token", ""))
-    return render_template("admin/setup.html", form=form, invited=bool(form.token.data))
+    return render_template("admin/setup.html", form=SetupForm(formdata=None), invited=True)
 
 
 @welcome_page.post("/setup")
@@ -286,9 +346,14 @@ def setup_operator() -> ResponseReturnValue:
     if wait := seconds_to_wait():
         problem(form, "email", f"Too many attempts. Try again in {wait} s.")
         return render_template("admin/setup.html", form=form, invited=True), 429, {"Retry-After": str(wait)}
+    form.person = form.email.data or ""
     if not form.validate():
         return render_template("admin/setup.html", form=form, invited=True), UNPROCESSABLE
     if not people_stores().operators.use_setup_token(form.token.data or ""):
+        refused_access("wrong setup link")
         return render_template("admin/setup.html", form=form, invited=False), 403
-    log_in(people_stores().operators.create(form.email.data, hash_password(form.password.data)))
+    id = people_stores().operators.create(form.email.data, hash_password(form.password.data))
+    configuration().folder.setup_link.unlink(missing_ok=True)
+    if operator := people_stores().operators.get(id):
+        _sign_in(operator)
     return done("Your account is made, and you are logged in. The setup link is used up.", "overview")

@@ -1,4 +1,4 @@
-"""Adds and removes the passkeys of the own account, and lets people in with them."""
+"""Adds and removes the passkeys of the own account, and takes them as a proof of who it is."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,8 +8,9 @@ from flask.typing import ResponseReturnValue
 from wtforms import StringField
 from wtforms.validators import Length
 
-from admin.forms import UNPROCESSABLE, Needed
+from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.page import Page
+from admin.people.attempts import seconds_to_wait
 from admin.people.login import let_in
 from admin.people.passkeys import (
     PasskeyRefused,
@@ -19,17 +20,19 @@ from admin.people.passkeys import (
     signed_in,
     why_unusable,
 )
-from admin.people.passwords import PasswordAgain, is_own_password, new_recovery_codes, seconds_to_wait
+from admin.people.passwords import new_recovery_codes
 from admin.people.sessions import renew, safe_next, waiting_operator
-from admin.replies import changed, done, note_refusal, refused, unchanged
+from admin.people.sign_ins import tell
+from admin.replies import changed, done, refused, unchanged
 from server.api.access import people_stores
+from server.api.refusals import refused_access
 from server.domain.roles import Role
 from server.storage.people.operators import Operator
 
-page = Page()
+page = Page(recent=True)
 
 
-class PasskeyForm(PasswordAgain):
+class PasskeyForm(Form):
     """A new passkey."""
 
     name = StringField(
@@ -41,18 +44,18 @@ class PasskeyForm(PasswordAgain):
     )
 
 
-@page.get("/account/passkeys/new")
+@page.get("/account/passkeys/new", recent=True)
 def account_passkey_new() -> ResponseReturnValue:
     return render_template("admin/passkey_new.html", form=PasskeyForm(formdata=None), unusable=why_unusable())
 
 
 @page.post("/account/passkeys/options", role=Role.VIEWER)
 def account_passkey_options() -> ResponseReturnValue:
-    """What the device is asked for, once name and password are right."""
+    """What the device is asked for, once it has a name."""
     unchanged()
     form = PasskeyForm()
-    if not form.validate() or not is_own_password(form):
-        return _problem(next(error for errors in form.errors.values() for error in errors))
+    if not form.validate():
+        return _problem(form.name.errors[0])
     return _options(lambda: registration_options(g.operator))
 
 
@@ -61,10 +64,11 @@ def account_passkey_add() -> ResponseReturnValue:
     """From now on a login with the password needs a second factor. Recovery codes are made with the first."""
     name, is_first = request.form.get("name", "").strip()[:60], not g.operator.has_second_factor
     try:
-        register(g.operator, name or "Passkey")
+        register(g.operator, name or "Passkey", request.form.get("credential", ""))
     except PasskeyRefused as error:
         return refused(str(error), "account_passkey_new")
     changed("added a passkey", name=name)
+    tell(g.operator.email, "A passkey was added.")
     codes = new_recovery_codes()
     if is_first:
         people_stores().operators.set_recovery_codes(g.operator.id, codes)
@@ -76,14 +80,21 @@ def account_passkey_add() -> ResponseReturnValue:
 
 @page.post("/account/passkeys/<passkey_id>/remove", role=Role.VIEWER)
 def account_passkey_remove(passkey_id: str) -> ResponseReturnValue:
-    form = PasswordAgain(prefix="passkeys-")
-    if not form.validate() or not is_own_password(form):
-        return refused(next(error for errors in form.errors.values() for error in errors), "account")
     if not people_stores().passkeys.remove(g.operator.id, passkey_id):
         return refused("That passkey was removed already.", "account")
     changed("removed a passkey")
+    tell(g.operator.email, "A passkey was removed.")
     renew(g.operator)
     return done("The passkey is removed: it opens nothing any more.", "account")
+
+
+confirm_page = Page()
+
+
+@confirm_page.post("/account/confirm/passkey/options", role=Role.VIEWER)
+def account_confirm_passkey_options() -> ResponseReturnValue:
+    unchanged()
+    return _options(lambda: sign_in_options(g.operator))
 
 
 login_page = Page(public=True)
@@ -120,10 +131,10 @@ def _let_in(page_before: str, operator: Operator | None, target: str | None) -> 
     if wait := seconds_to_wait():
         return refused(f"Too many attempts. Try again in {wait} s.", page_before)
     try:
-        found = signed_in(operator)
+        found = signed_in(request.form.get("credential", ""), operator)
     except PasskeyRefused as error:
         whose = operator or people_stores().operators.get(error.operator_id or 0)
-        note_refusal("was refused with a passkey", str(error), whose)
+        refused_access("wrong passkey", whose.email if whose else "", says=str(error))
         return refused(str(error), page_before)
     return let_in(found, safe_next(target), how="passkey")
 

@@ -2,38 +2,71 @@
 codes by time (RFC 6238), as authenticator apps make them."""
 
 import io
-import math
+import re
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
+from threading import BoundedSemaphore
 from time import time
 
 import pyotp
 import segno
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
-from flask import g, request
+from flask import g
 from wtforms import PasswordField
-from wtforms.validators import EqualTo, Length
+from wtforms.validators import EqualTo, Length, StopValidation
 
 from admin.forms import Form, Needed, problem
-from server.api.access import configuration, shared
+from admin.people.attempts import failed, seconds_to_wait_in_session
+from server.api.access import configuration
+from server.storage.errors import SealBroken
 from server.storage.people.operators import Operator, OperatorStore
 
-SHORTEST = 12
+SHORTEST = 15
+"""As NIST SP 800-63B-4 demands of passwords that are enough by themselves."""
 LONGEST = 256
+EASIEST = 1e8
+"""A password that is guessed in fewer tries is refused."""
+JUDGED_CHARS = 40
+"""Judging longer ones can take seconds."""
 
 # One lane and one pass: the library's default of four lanes takes both cores from visitors for its time.
 _hasher = PasswordHasher(time_cost=1, memory_cost=47_104, parallelism=1)
 
 
+_turns = BoundedSemaphore(2)
+"""Each hash takes 46 MB and about 50 ms: strangers must not take all memory with them."""
+TURN_S = 10.0
+
+
+class TooManyHashes(Exception):
+    """More passwords are checked at this moment than this process has memory for."""
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    if not _turns.acquire(timeout=TURN_S):
+        raise TooManyHashes
+    try:
+        yield
+    finally:
+        _turns.release()
+
+
 def hash_password(password: str) -> str:
-    return _hasher.hash(password)
+    """Raises TooManyHashes."""
+    with _turn():
+        return _hasher.hash(password)
 
 
 def verify(password: str, stored: str | None) -> bool:
-    """Whether the password has this hash; takes as long when there is no hash to compare with."""
+    """Whether the password has this hash; takes as long when there is no hash to compare with.
+    Raises TooManyHashes."""
     try:
-        _hasher.verify(stored or _nobody(), password)
+        with _turn():
+            _hasher.verify(stored or _nobody(), password)
     except (VerifyMismatchError, InvalidHashError):
         return False
     return stored is not None
@@ -50,35 +83,32 @@ def _nobody() -> str:
 
 
 def chosen_password(label: str = "Password") -> PasswordField:
-    """The password itself."""
+    """The password itself. Its form may name the `person` that it is for."""
     length = f"Choose a password of {SHORTEST} to {LONGEST} characters."
     needed = Needed(f"Choose a password of {SHORTEST} characters or more.")
-    return PasswordField(label, [needed, Length(SHORTEST, LONGEST, length)])
+    return PasswordField(label, [needed, Length(SHORTEST, LONGEST, length), check_uncommon])
+
+
+def check_uncommon(form: Form, field: PasswordField) -> None:
+    """Refuse passwords that are leaked or common, alone or put together, and the person's own address.
+
+    The lists are zxcvbn's: 30,000 passwords from leaks, 60,000 words and names. Nothing is requested.
+    """
+    from zxcvbn import zxcvbn  # 15 MB, which most processes never need
+
+    person = getattr(form, "person", "").lower()
+    found = zxcvbn(field.data[:JUDGED_CHARS], ["docent", person, *re.split(r"[@.]", person)])
+    if found["guesses"] < EASIEST:
+        raise StopValidation(
+            "This password is easy to guess: it is on lists of leaked passwords, or made of what is on them. "
+            "Choose several words that do not belong together."
+        )
 
 
 def password_again(label: str = "Password again", *, of: str = "password") -> PasswordField:
     """The field that repeats a password; `of` names the field with the first."""
     differs = EqualTo(of, "The two passwords differ: write the same one twice.")
     return PasswordField(label, [Needed("Write the password once more."), differs])
-
-
-def seconds_to_wait(account: str = "") -> int:
-    """Counts this attempt; 0 when it may go on, else the seconds until the next one may."""
-    rule = configuration().settings.limits.login_limit
-    keys = [f"login-address:{request.remote_addr}"]
-    if account:
-        # The same for accounts that do not exist: the limit must not tell which ones do.
-        keys.append(f"login-account:{account.strip().casefold()[:320]}")
-    return math.ceil(max(shared().limits.hit(rule, key) for key in keys))
-
-
-CODES = "20/hour"
-"""A code has a million values, of which three count: at this pace a guess takes years."""
-
-
-def seconds_to_wait_for_code(operator_id: int) -> int:
-    """Count an attempt at the second factor of an operator whose password was right."""
-    return math.ceil(shared().limits.hit(CODES, f"login-code:{operator_id}"))
 
 
 class PasswordAgain(Form):
@@ -89,10 +119,11 @@ class PasswordAgain(Form):
 
 def is_own_password(form: PasswordAgain) -> bool:
     """Check the operator's password; the form says what is wrong. Rate-limited like a login."""
-    if wait := seconds_to_wait(g.operator.email):
+    if wait := seconds_to_wait_in_session(g.operator_session.id):
         problem(form, "current", f"Too many attempts. Try again in {wait} s.")
         return False
     if not verify((form.current.data or "")[:LONGEST], g.operator.password_hash):
+        failed(g.operator.email, "wrong password")
         problem(form, "current", "This is not your password. Nothing was changed.")
         return False
     return True
@@ -149,6 +180,14 @@ def recovery_code(text: str) -> str:
     """As it is stored, however it was typed."""
     letters = "".join(letter for letter in text.lower() if letter in LETTERS)
     return f"{letters[:5]}-{letters[5:]}"
+
+
+def totp_secret(operator: Operator) -> str:
+    """Return the secret of the codes; empty if SECRET_KEY was changed, when only recovery codes open."""
+    try:
+        return configuration().seal.open(operator.totp_secret)
+    except SealBroken:
+        return ""
 
 
 def accepts(store: OperatorStore, operator: Operator, secret: str, typed: str) -> bool:

@@ -13,7 +13,8 @@ from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
 from admin.letters import send_link
 from admin.lists import chosen_days, listed, site_choices
 from admin.page import Page
-from admin.people.sessions import renew
+from admin.people.sessions import idle, renew
+from admin.people.sign_ins import tell
 from admin.replies import changed, done, download, refused, unchanged
 from admin.settings import settings as settings_page
 from admin.settings.webhooks import Ticks
@@ -83,7 +84,7 @@ def person(operator_id: int) -> ResponseReturnValue:
         "admin/person.html",
         person=found,
         roles=ROLES,
-        sessions=people_stores().sessions.of(found.id),
+        sessions=people_stores().sessions.of(found.id, idle()),
         is_self=found.id == g.operator.id,
         changes=people_stores().audit.recent(10, operator=found.email),
     )
@@ -125,6 +126,7 @@ def person_second_off(operator_id: int) -> ResponseReturnValue:
     people_stores().operators.drop_second_factor(found.id)
     people_stores().sessions.end_all(found.id, g.operator_session.id)
     changed("turned a second factor off", person=found.email)
+    tell(found.email, "An owner turned your second factor off.")
     return done(f"The second factor of {found.email} is off.", "person")
 
 
@@ -170,7 +172,7 @@ def _found(operator_id: int) -> Operator:
 
 def _link_shown(kind: LinkKind, email: str, secret: str) -> str:
     endpoint = "welcome" if kind is LinkKind.INVITE else "new_password"
-    path = url_for(f"admin.{endpoint}", token=secret)
+    path = url_for(f"admin.{endpoint}", _anchor=f"token={secret}")
     link = configuration().settings.serving.base_url + path
     return render_template(
         "admin/one_time_link.html", kind=kind, email=email, link=link, mailed=send_link(kind, email, link)
@@ -182,7 +184,7 @@ def _shown(form: InviteForm) -> str:
         "admin/people.html",
         form=form,
         people=people_stores().operators.all(),
-        sessions=people_stores().sessions.counts(),
+        sessions=people_stores().sessions.counts(idle()),
         links=people_stores().links.open(),
         mail_is_set=bool(configuration().settings.contact.smtp_url),
     )

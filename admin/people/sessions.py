@@ -36,6 +36,11 @@ def log_in(operator_id: int) -> None:
     session.permanent = True
 
 
+def idle() -> timedelta:
+    """How long a session lasts without being used."""
+    return timedelta(minutes=configuration().settings.limits.session_idle_minutes)
+
+
 def log_out() -> None:
     """Ends the session on the server and empties the cookie."""
     secret = session.get(_SECRET)
@@ -50,7 +55,11 @@ def current_operator() -> Operator | None:
     """The operator of this request; None when nobody is logged in."""
     if "operator" not in g:
         secret = session.get(_SECRET)
-        found = people_stores().sessions.find(secret) if isinstance(secret, str) else None
+        found = None
+        if isinstance(secret, str):
+            # A page that polls, left open, does not keep its session.
+            is_use = request.accept_mimetypes.best != "application/json"
+            found = people_stores().sessions.find(secret, idle(), is_use=is_use)
         g.operator_session, g.operator = found or (None, None)
     found_operator: Operator | None = g.operator
     return found_operator

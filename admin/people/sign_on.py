@@ -7,12 +7,14 @@ from flask import redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from admin.page import Page
+from admin.people.attempts import seconds_to_wait
 from admin.people.login import let_in_with_second_factor
-from admin.people.passwords import hash_password, seconds_to_wait
+from admin.people.passwords import hash_password
 from admin.people.sessions import safe_next
-from admin.replies import note, note_refusal, refused
+from admin.replies import note, refused
 from crawler.fetching.connections import AddressGuard
 from server.api.access import configuration, people_stores, shared
+from server.api.refusals import refused_access
 from server.guards.openid import Begun, OpenIdClient, Person, SignOnRefused
 from server.settings import Settings
 from server.storage.errors import OperatorExists
@@ -125,5 +127,5 @@ def _new_account(person: Person) -> int:
 
 
 def _refused(error: SignOnRefused) -> ResponseReturnValue:
-    note_refusal("was refused by single sign-on", str(error))
+    refused_access("single sign-on", says=str(error))
     return refused(str(error), "login")

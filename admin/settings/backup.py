@@ -43,7 +43,7 @@ def backup() -> ResponseReturnValue:
     return _shown()
 
 
-@page.post("/settings/backup", role=Role.OWNER)
+@page.post("/settings/backup", role=Role.OWNER, has_password=True)
 def backup_make() -> ResponseReturnValue:
     """The file is written to disk first, so that a slow download holds no transaction open."""
     form = BackupForm(prefix="make-")
@@ -64,7 +64,7 @@ def backup_make() -> ResponseReturnValue:
     return answer
 
 
-@page.post("/settings/backup/restore", large=True, role=Role.OWNER)
+@page.post("/settings/backup/restore", large=True, role=Role.OWNER, has_password=True)
 def backup_restore() -> ResponseReturnValue:
     """Replaces everything, operators too: whoever is logged in has to log in again."""
     form = RestoreForm(prefix="restore-")

@@ -21,7 +21,7 @@ from server.runtime.models import spent_today
 from server.settings.changes import CHANGEABLE, WrongSetting, in_forms, shown
 from server.storage.conversations.conversations import Retention
 
-page = Page(menu="Settings", section="Overview")
+page = Page(menu="Settings", section="Overview", recent=True)
 
 
 @page.get("/settings", role=Role.OWNER)
@@ -126,6 +126,30 @@ def _shown_privacy(typed: dict[str, str] | None = None, errors: dict[str, str] |
         days=days,
         counts=[(choice, retention.count(now - timedelta(days=choice))) for choice in choices],
         sites=[(site, Consent.of(site.options)) for site in stores().sites.all()[:100]],
+    )
+
+
+signin_page = Page(section="Sign-in", under=page)
+SIGNIN = ("signin",)
+PLACES.update(dict.fromkeys(in_forms(*SIGNIN), "settings_signin"))
+
+
+@signin_page.get("/settings/sign-in", role=Role.OWNER)
+def settings_signin() -> ResponseReturnValue:
+    return _shown_signin()
+
+
+@signin_page.post("/settings/sign-in", role=Role.OWNER)
+def settings_signin_save() -> ResponseReturnValue:
+    return saved(SIGNIN, _shown_signin, "settings_signin")
+
+
+def _shown_signin(typed: dict[str, str] | None = None, errors: dict[str, str] | None = None) -> str:
+    """With who has no second factor yet."""
+    return render_template(
+        "admin/settings_signin.html",
+        **form_fields(SIGNIN, typed, errors),
+        lacking=[one for one in people_stores().operators.all() if not one.has_second_factor],
     )
 
 

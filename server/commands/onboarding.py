@@ -5,6 +5,7 @@ for as long as the server runs.
 """
 
 import os
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -73,9 +74,16 @@ def _print_addresses(settings: Settings, runtime: Runtime, site_id: str, seconds
         f"  API        {base}/api/openapi.json",
     ]
     if runtime.people.operators.count() == 0:
-        token = runtime.people.operators.setup_token()
-        lines[2] = f"  Dashboard  {base}/admin/setup?token={token}"
-        lines.append("  The dashboard link works once: it makes the first operator's account.")
+        link = f"{base}/admin/setup#token={runtime.people.operators.setup_token()}"
+        lines[2] = f"  Dashboard  {base}/admin/setup"
+        # What is printed may end in a journal that others read.
+        if sys.stdout.isatty():
+            lines[2] = f"  Dashboard  {link}"
+            lines.append("  The dashboard link works once: it makes the first operator's account.")
+        else:
+            folder = runtime.configuration.folder
+            folder.keep_setup_link(link)
+            lines.append(f"  The link that makes the first operator's account is in {folder.setup_link}")
     print("\n" + "\n".join(lines) + "\n  Ctrl-C stops everything.\n", flush=True)
 
 

@@ -54,7 +54,7 @@ def _invite(runtime: Runtime, options: argparse.Namespace) -> None:
         raise StartError(f"{options.email} has an account already: use reset or role")
     secret = runtime.people.links.invite(options.email, Role(options.role), SHELL)
     runtime.people.audit.add(SHELL, "invited", "", {"person": options.email, "role": options.role})
-    print(f"{runtime.configuration.settings.serving.base_url}/admin/welcome?token={secret}")
+    print(f"{runtime.configuration.settings.serving.base_url}/admin/welcome#token={secret}")
 
 
 def _reset(runtime: Runtime, options: argparse.Namespace) -> None:
@@ -64,7 +64,7 @@ def _reset(runtime: Runtime, options: argparse.Namespace) -> None:
         runtime.people.audit.add(SHELL, "turned a second factor off", "", {"person": found.email})
     secret = runtime.people.links.reset(found.id, found.email, found.role, SHELL)
     runtime.people.audit.add(SHELL, "made a link for a new password", "", {"person": found.email})
-    print(f"{runtime.configuration.settings.serving.base_url}/admin/new-password?token={secret}")
+    print(f"{runtime.configuration.settings.serving.base_url}/admin/new-password#token={secret}")
 
 
 def _role(runtime: Runtime, options: argparse.Namespace) -> None:

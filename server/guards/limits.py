@@ -29,6 +29,10 @@ CLEAN_EVERY = 500
 FILE = "limits.sqlite3"
 
 
+class LimitsUnavailable(Exception):
+    """Calls cannot be counted, and the caller allows none that is not counted."""
+
+
 class RateLimits:
     """Counts calls by key and reports when there are too many. Thread-safe."""
 
@@ -43,11 +47,12 @@ class RateLimits:
             return cls(redis)
         return cls(DiskStorage(folder))
 
-    def hit(self, rule: str, key: str) -> float:
+    def hit(self, rule: str, key: str, *, strict: bool = False) -> float:
         """Count one call. Return 0 if `rule` (such as "20/minute") allows it, else the seconds to wait.
 
         Refused calls do not count. If the storage fails, every call is allowed and an error is logged: a
-        visitor without an answer would be worse than an answer too many.
+        visitor without an answer would be worse than an answer too many. With `strict`, as for passwords,
+        none is allowed. Raises LimitsUnavailable.
         """
         item = _rule(rule)
         try:
@@ -55,9 +60,20 @@ class RateLimits:
                 return 0.0
             reset = self._limiter.get_window_stats(item, key).reset_time
         except StorageError as error:
+            if strict:
+                log.error("rate limits are not kept, nobody can sign in: %s", error)
+                raise LimitsUnavailable from error
             log.error("rate limits are not kept, everything is allowed: %s", error)
             return 0.0
         return max(reset - time.time(), 0.001)
+
+    def count(self, rule: str, key: str) -> int:
+        """Return the calls within the window of `rule`, without counting one. Raises LimitsUnavailable."""
+        item = _rule(rule)
+        try:
+            return item.amount - self._limiter.get_window_stats(item, key).remaining
+        except StorageError as error:
+            raise LimitsUnavailable from error
 
 
 class DiskStorage(Storage, MovingWindowSupport):

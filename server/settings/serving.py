@@ -103,5 +103,16 @@ class LimitSettings(Group):
     """Login attempts from one network address, such as 10/minute."""
     session_hours: float = Field(default=12.0, gt=0)
     """How long an operator stays logged in, in hours."""
+    session_idle_minutes: Annotated[int, Changeable("signin", "Minutes without use")] = Field(
+        default=30, ge=2
+    )
+    """How long an operator stays logged in without opening a page, in minutes."""
+    confirm_minutes: Annotated[int, Changeable("signin", "Minutes until confirmation")] = Field(
+        default=10, ge=1, le=720
+    )
+    """How long after a sign-in the settings can be changed without giving the password or a code again, in
+    minutes."""
+    require_second_factor: Annotated[bool, Changeable("signin", "Second factor for everybody")] = False
+    """1 makes everybody without a second factor set one up at the next page, before anything else."""
     api_limit: Annotated[RateLimit, Changeable("access", "Requests with one API key")] = "120/minute"
     """Requests with one API key, such as 120/minute."""

@@ -4,7 +4,7 @@
     chroma/          vectors                         cache/         history, limits, caches
     models/          prepared embedded model         secret.key     signs tokens and sessions
     run.lock         held by a running server        chroma.lock    held by whoever has chroma/ open
-    server.json      where a running server is
+    server.json      where a running server is       setup-link.txt  makes the first account
 
 Two processes must never open one embedded Chroma folder (the second keeps serving stale vectors), so a
 shell command uses the Chroma of a running server, and otherwise takes the lock itself.
@@ -55,6 +55,17 @@ class DataFolder:
         with FileLock(self.path / "secret.lock", timeout=10):
             file.touch(mode=0o600)
             file.write_text(key)
+
+    @property
+    def setup_link(self) -> Path:
+        """Where the link that makes the first account is kept when no terminal shows it."""
+        return self.path / "setup-link.txt"
+
+    def keep_setup_link(self, link: str) -> None:
+        """Store the link, readable by the owner only."""
+        self.setup_link.unlink(missing_ok=True)
+        self.setup_link.touch(mode=0o600, exist_ok=False)
+        self.setup_link.write_text(f"{link}\n")
 
     def claim_server(self) -> FileLock:
         """The lock that says a server runs on this folder. Raises StartError when one does."""

@@ -121,8 +121,11 @@ def client(app):
 class Browser:
     """Sends forms as a browser does: with the hidden fields of the page they stand on."""
 
-    def __init__(self, app):
+    def __init__(self, app, base_url=""):
         self.http = app.test_client()
+        if base_url:
+            self.http.environ_base["wsgi.url_scheme"] = base_url.split(":")[0]
+            self.http.environ_base["HTTP_HOST"] = base_url.split("//")[1]
 
     def get(self, path, **options):
         return self.http.get(path, buffered=True, **options)

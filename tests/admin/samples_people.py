@@ -13,6 +13,7 @@ PAGES = {
     "settings_budgets": "/admin/settings/budgets",
     "settings_privacy": "/admin/settings/privacy",
     "settings_mail": "/admin/settings/mail",
+    "settings_signin": "/admin/settings/sign-in",
     "webhooks": "/admin/settings/webhooks",
     "webhook": "/admin/settings/webhooks/{webhook_id}",
     "api_keys": "/admin/settings/api-keys",

@@ -28,7 +28,7 @@ def figure(tab, label):
 
 
 def test_from_the_setup_link_to_a_site_that_is_read(tab, runtime):
-    tab.goto(f"/admin/setup?token={runtime.people.operators.setup_token()}")
+    tab.goto(f"/admin/setup#token={runtime.people.operators.setup_token()}")
     make_the_account(tab)
     expect(tab.get_by_role("heading", name="No site yet")).to_be_visible()
     add_a_site(tab)

@@ -94,7 +94,7 @@ def test_empty_pages_say_what_to_do_next(browser, address, cookie):
 def test_forms_show_what_is_wrong_beside_the_field(browser, address, runtime):
     token = runtime.people.operators.setup_token()
     with opened(browser, address, "phone", "light") as tab:
-        tab.goto(f"/admin/setup?token={token}")
+        tab.goto(f"/admin/setup#token={token}")
         check(tab, "setup", "phone", "light")
         tab.get_by_role("button", name="Make the account").click()
         check(tab, "setup_wrong", "phone", "light")

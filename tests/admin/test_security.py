@@ -176,7 +176,7 @@ def test_links_in_invitations_name_the_public_address_and_not_the_forged_host(ma
         "/admin/settings/people/invite",
         headers={"X-Forwarded-Host": "evil.example"},
     )
-    assert "http://chat.example.com/admin/welcome?token=" in answer.text
+    assert "http://chat.example.com/admin/welcome#token=" in answer.text
     assert "evil.example" not in answer.text
 
 

@@ -18,6 +18,7 @@ from server.api.keyed.schemas import (
     SiteResponse,
     shown,
 )
+from server.api.refusals import refused_access
 from server.domain.answer import Answer
 from server.domain.curated import CuratedAnswer
 from server.domain.gap import GapStatus
@@ -38,8 +39,10 @@ def known_key() -> ApiKey:
     if key is None:
         # Guessing is hopeless; this keeps it from costing the database.
         limit(configuration().settings.limits.api_limit, f"key-unknown:{network_address()}")
+        refused_access("wrong API key")
         raise ApiError(401, "key_invalid", f"This is no API key of this server. {HOW}")
     if not key.on or key.is_over:
+        refused_access("API key revoked or expired")
         raise ApiError(401, "key_over", "This API key was revoked, or its time is over. Make a new one.")
     limit(configuration().settings.limits.api_limit, f"key:{key.id}")
     people_stores().api_keys.used(key)
@@ -49,9 +52,11 @@ def known_key() -> ApiKey:
 def site_for(key: ApiKey, scope: Scope, site_id: str) -> Site:
     """The site, which the key may work on in this way. Raises ApiError: 403, 404."""
     if scope not in key.scopes:
+        refused_access("not allowed for the API key")
         text = f"This needs the scope {scope.value}, which the key does not have."
         raise ApiError(403, "scope_missing", text)
     if not key.may(scope, site_id):
+        refused_access("not allowed for the API key")
         # The same for sites that do not exist: the key must not tell which ones do.
         raise ApiError(403, "site_not_allowed", "The key is for another site.")
     return known_site(site_id)

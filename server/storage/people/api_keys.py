@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Column, delete, insert, select, update
+from sqlalchemy import Column, Text, delete, insert, select, type_coerce, update
 
 from server.storage.columns import now
 from server.storage.people.operators import hash_of
@@ -156,6 +156,13 @@ class AuditLog(Store):
     def recent(self, limit: int, offset: int = 0, **filters: Any) -> list[Change]:
         """Entries, newest first; of one `site_id`, `operator` and `action`, `since` then, or all."""
         wanted = _wanted(**filters).limit(limit).offset(offset)
+        return [Change(**row._mapping) for row in self._rows(wanted)]
+
+    def about(self, email: str, actions: Collection[str], limit: int) -> list[Change]:
+        """Entries with one of these actions that concern a person, by or about them, newest first."""
+        person = type_coerce(audit.c.details, Text).contains(f'"person":"{email}"', autoescape=True)
+        theirs = (audit.c.operator == email) | person
+        wanted = _wanted().where(audit.c.action.in_(actions), theirs).limit(limit)
         return [Change(**row._mapping) for row in self._rows(wanted)]
 
     def every(self, **filters: Any) -> Iterator[Change]:

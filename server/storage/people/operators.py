@@ -88,8 +88,18 @@ class OperatorStore(Store):
         """The operator with this number, or None."""
         return self._one(operators.c.id == id)
 
-    def set_password(self, id: int, password_hash: str) -> None:
-        """Replace the hash of the password. An unknown number is no error."""
+    def set_password(self, id: int, password_hash: str) -> int:
+        """Set a new password. Links to reset the old one, and invitations that its owner made, stop working:
+        whoever knew it may have made them. Return the number of links. An unknown number is no error."""
+        made_by = select(operators.c.email).where(operators.c.id == id).scalar_subquery()
+        theirs = (operator_links.c.operator_id == id) | (operator_links.c.made_by == made_by)
+        with self._db.begin() as connection:
+            found = operators.c.id == id
+            connection.execute(update(operators).where(found).values(password_hash=password_hash))
+            return connection.execute(delete(operator_links).where(theirs)).rowcount
+
+    def rehash_password(self, id: int, password_hash: str) -> None:
+        """Replace the hash of the same password by a stronger one."""
         self._write(update(operators).where(operators.c.id == id).values(password_hash=password_hash))
 
     def set_role(self, id: int, role: Role) -> None:
@@ -194,6 +204,7 @@ def hash_of(token: str) -> str:
 
 SEEN_EVERY = timedelta(minutes=1)
 """How often the requests of a session update `seen_at`."""
+NEVER = timedelta(days=36_500)
 SHOWN = 100
 
 
@@ -209,6 +220,8 @@ class OperatorSession:
     ends_at: datetime
     address: str
     browser: str
+    confirmed_at: datetime | None
+    """When its person last gave the password, a code or another proof."""
 
 
 SESSION = columns_of(OperatorSession, operator_sessions)
@@ -229,47 +242,55 @@ class SessionStore(Store):
             "ends_at": at + lifetime,
             "address": address[:100],
             "browser": browser[:300],
+            "confirmed_at": at,
         }
         with self._db.begin() as connection:
             connection.execute(delete(operator_sessions).where(operator_sessions.c.ends_at <= at))
             connection.execute(insert(operator_sessions).values(row))
         return secret
 
-    def find(self, secret: str) -> tuple[OperatorSession, Operator] | None:
-        """The session with this secret and its operator; None if it has expired or was ended."""
+    def find(
+        self, secret: str, idle: timedelta, *, is_use: bool = True
+    ) -> tuple[OperatorSession, Operator] | None:
+        """The session with this secret and its operator; None if it was ended, has expired, or was not used
+        for `idle`. Without `is_use`, this request does not count as a use."""
         at = now()
         theirs = (
             select(*SESSION, *OPERATOR)
             .join(operators, operators.c.id == operator_sessions.c.operator_id)
-            .where(operator_sessions.c.hash == hash_of(secret), operator_sessions.c.ends_at > at)
+            .where(operator_sessions.c.hash == hash_of(secret), *_open(idle))
         )
         row = self._row(theirs)
         if row is None:
             return None
         found = OperatorSession(*row[: len(SESSION)])
-        if at - found.seen_at > SEEN_EVERY:
+        if is_use and at - found.seen_at > SEEN_EVERY:
             self._write(
                 update(operator_sessions).where(operator_sessions.c.id == found.id).values(seen_at=at)
             )
         return found, operator_of(row[len(SESSION) :])
 
-    def of(self, operator_id: int) -> list[OperatorSession]:
+    def confirm(self, id: str) -> None:
+        """Record that the person of this session has just proved who it is."""
+        self._write(update(operator_sessions).where(operator_sessions.c.id == id).values(confirmed_at=now()))
+
+    def of(self, operator_id: int, idle: timedelta = NEVER) -> list[OperatorSession]:
         """Sessions of an operator, the most recently used first."""
         theirs = (
             select(*SESSION)
-            .where(operator_sessions.c.operator_id == operator_id, operator_sessions.c.ends_at > now())
+            .where(operator_sessions.c.operator_id == operator_id, *_open(idle))
             .order_by(operator_sessions.c.seen_at.desc())
             .limit(SHOWN)
         )
         return [OperatorSession(*row) for row in self._rows(theirs)]
 
-    def counts(self) -> dict[int, tuple[int, datetime]]:
+    def counts(self, idle: timedelta = NEVER) -> dict[int, tuple[int, datetime]]:
         """Operator -> (number of sessions, last use)."""
         theirs = operator_sessions.c
         counted = select(theirs.operator_id, func.count(), func.max(theirs.seen_at)).group_by(
             theirs.operator_id
         )
-        rows = self._rows(counted.where(theirs.ends_at > now()))
+        rows = self._rows(counted.where(*_open(idle)))
         return {operator_id: (count, latest) for operator_id, count, latest in rows}
 
     def end(self, secret: str) -> None:
@@ -285,6 +306,12 @@ class SessionStore(Store):
         """Ends all sessions of an operator, but the one with this id; returns how many."""
         ours = (operator_sessions.c.operator_id == operator_id, operator_sessions.c.id != but)
         return self._write(delete(operator_sessions).where(*ours))
+
+
+def _open(idle: timedelta) -> tuple[ColumnElement[bool], ...]:
+    """Sessions that neither have expired nor were left unused for `idle`."""
+    at = now()
+    return operator_sessions.c.ends_at > at, operator_sessions.c.seen_at > at - idle
 
 
 class LinkKind(StrEnum):

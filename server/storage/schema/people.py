@@ -27,6 +27,8 @@ operator_sessions = Table(
     *moments("started_at", "seen_at"),
     Column("ends_at", Moment, nullable=False, index=True),
     *texts("address", "browser"),
+    # When the person last proved who it is; null for sessions of before 0104.
+    Column("confirmed_at", Moment),
 )
 
 # Links that work once: invitations and password resets.

@@ -63,8 +63,8 @@ def attempt(browser, provider):
 
 
 def refusals(runtime):
-    wanted = "was refused by single sign-on"
-    return [one.details["reason"] for one in runtime.people.audit.recent(100) if one.action == wanted]
+    noted = [one.details for one in runtime.people.audit.recent(100) if one.action == "was refused"]
+    return [details["says"] for details in noted if details["reason"] == "single sign-on"]
 
 
 def test_what_is_right_logs_in_by_the_code_flow_with_pkce(app, runtime, provider):

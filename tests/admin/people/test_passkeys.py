@@ -14,7 +14,7 @@ from werkzeug.serving import make_server
 from server.domain.roles import Role
 from tests import axe
 from tests.admin.conftest import EMAIL, PASSWORD, Browser, log_in, make_app
-from tests.admin.tabs import opened
+from tests.admin.tabs import EXPECTED, opened
 from tests.admin.test_look import EVERY_RULE, check_layout
 
 OTHER = "ben@example.com"
@@ -88,7 +88,7 @@ class Device:
 
 @pytest.fixture
 def tab(browser, served, public_url, operator_id):
-    with opened(browser, public_url, "desk", "light") as tab:
+    with opened(browser, public_url, "desk", "light", expected=(*EXPECTED, "status of 403")) as tab:
         yield tab
 
 
@@ -109,10 +109,9 @@ def leave(tab):
     tab.get_by_role("button", name="Log out").first.click()
 
 
-def add_passkey(tab, name="Laptop", password=PASSWORD):
+def add_passkey(tab, name="Laptop"):
     tab.goto("/admin/account/passkeys/new")
     tab.get_by_label("Name").fill(name)
-    tab.get_by_label("Your password").fill(password)
     tab.get_by_role("button", name="Add it").click()
 
 
@@ -138,6 +137,11 @@ def said(tab):
 
 def entries(runtime, action):
     return [one for one in runtime.people.audit.recent(100) if one.action == action]
+
+
+def refusals(runtime):
+    """Entries of passkeys that were refused."""
+    return [one for one in entries(runtime, "was refused") if one.details["reason"] == "wrong passkey"]
 
 
 def test_a_passkey_is_added_under_a_name_and_logs_in_alone(tab, runtime, operator_id, registered):
@@ -182,15 +186,46 @@ def test_after_the_password_only_an_own_passkey_counts(tab, runtime, registered,
     answer = posted_elsewhere(tab, "/admin/login/code/passkey/options", allowCredentials=[])
     assert send_answer(tab, "/admin/login/code/passkey", answer).endswith("/admin/login/code")
     assert "not known here" in said(tab)
-    assert entries(runtime, "was refused with a passkey")[0].operator == OTHER
+    assert refusals(runtime)[0].operator == OTHER
 
 
-def test_a_wrong_password_adds_no_passkey(tab, device, runtime, operator_id):
-    enter(tab)
-    add_passkey(tab, password="not her words")
-    assert "This is not your password" in tab.get_by_role("alert").inner_text()
-    assert runtime.people.passkeys.of(operator_id) == []
-    assert device.credentials() == []
+def test_a_passkey_is_added_and_removed_after_a_recent_proof_only(tab, device, runtime, registered):
+    """The proof may be a passkey; a password is not needed."""
+    use_passkey(tab)
+    tab.wait_for_url("**/admin/")
+    forget_proof(runtime)
+    tab.goto("/admin/account/passkeys/new")
+    tab.get_by_role("heading", name="Confirm it is you").wait_for()
+    tab.get_by_role("button", name="Use a passkey").click()
+    tab.get_by_role("heading", name="Add a passkey").wait_for()
+    forget_proof(runtime)
+    tab.get_by_label("Name").fill("Second")
+    tab.get_by_role("button", name="Add it").click()
+    assert "confirm that it is you" in tab.get_by_role("alert").inner_text()
+    tab.goto("/admin/account")
+    tab.get_by_role("button", name="Remove Laptop").click()
+    tab.get_by_role("heading", name="Confirm it is you").wait_for()
+    tab.get_by_label("Your password").fill(PASSWORD)
+    tab.get_by_role("button", name="Continue").click()
+    tab.get_by_text("The passkey is removed").wait_for()
+
+
+def test_a_removed_passkey_is_no_proof(tab, runtime, operator_id, registered):
+    use_passkey(tab)
+    tab.wait_for_url("**/admin/")
+    forget_proof(runtime)
+    tab.goto("/admin/account/passkeys/new")
+    token = tab.locator("[name=csrf_token]").first.input_value()
+    answer = posted_elsewhere(tab, "/admin/account/confirm/passkey/options")
+    runtime.people.passkeys.remove(operator_id, runtime.people.passkeys.of(operator_id)[0].id)
+    fields = {"csrf_token": token, "confirm-credential": answer}
+    sent = tab.request.post("/admin/account/confirm", form=fields)
+    assert (sent.status, "not known here" in sent.text()) == (403, True)
+
+
+def forget_proof(runtime):
+    with runtime.database.begin() as connection:
+        connection.exec_driver_sql("UPDATE operator_sessions SET confirmed_at = NULL")
 
 
 def test_a_device_holds_one_passkey_of_an_account(tab, device, runtime, operator_id, registered):
@@ -205,7 +240,6 @@ def test_a_removed_passkey_is_refused(tab, runtime, operator_id, registered):
     use_passkey(tab)
     tab.wait_for_url("**/admin/")
     tab.goto("/admin/account")
-    tab.locator("#passkeys-current").fill(PASSWORD)
     tab.get_by_role("button", name="Remove Laptop").click()
     tab.get_by_text("The passkey is removed").wait_for()
     assert runtime.people.operators.recovery_codes_left(operator_id) == 0, "codes of nothing open nothing"
@@ -213,7 +247,7 @@ def test_a_removed_passkey_is_refused(tab, runtime, operator_id, registered):
     use_passkey(tab)
     tab.locator(".notice.problem").wait_for()
     assert "not known here" in said(tab)
-    assert entries(runtime, "was refused with a passkey")[0].details["reason"].startswith("This passkey")
+    assert refusals(runtime)[0].details["says"].startswith("This passkey")
     enter(tab)
     tab.wait_for_url("**/admin/")
 
@@ -223,7 +257,7 @@ def test_a_signature_for_another_origin_is_refused(tab, runtime, ports, register
     tab.get_by_role("button", name="Log in with a passkey").click()
     tab.locator(".notice.problem").wait_for()
     assert f'Unexpected client data origin "http://localhost:{ports[1]}"' in said(tab)
-    assert entries(runtime, "was refused with a passkey")
+    assert refusals(runtime)
     tab.goto(f"http://127.0.0.1:{ports[0]}/admin/login")
     tab.get_by_role("button", name="Log in with a passkey").click()
     assert "only under the address" in tab.get_by_role("alert").inner_text(), "refused by the browser"
@@ -256,7 +290,7 @@ def test_a_copied_passkey_with_a_lower_count_is_refused(tab, device, runtime, re
     use_passkey(tab)
     tab.locator(".notice.problem").wait_for()
     assert "may have been copied" in said(tab)
-    assert entries(runtime, "was refused with a passkey")[0].operator == EMAIL
+    assert refusals(runtime)[0].operator == EMAIL
 
 
 def test_without_a_check_of_the_user_a_passkey_is_only_a_second_factor(tab, device, registered):
@@ -296,7 +330,7 @@ def test_a_forged_answer_is_refused_whatever_it_is(tab, app, runtime, registered
 def test_a_forged_registration_breaks_nothing(tab, device, app, runtime, operator_id):
     enter(tab)
     tab.goto("/admin/account/passkeys/new")
-    fields = {"name": "Laptop", "current": PASSWORD}
+    fields = {"name": "Laptop"}
     right = json.loads(posted_elsewhere(tab, "/admin/account/passkeys/options", fields, create=True))
     browser, chance = Browser(app), Random(7)
     log_in(browser)

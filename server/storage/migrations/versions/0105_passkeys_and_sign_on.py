@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision = "0105", "0103"
+revision, down_revision = "0105", "0104"
 
 
 def upgrade() -> None:
