@@ -176,6 +176,7 @@ def _enrolling(form: EnrolForm, secret: str) -> str:
         link=link,
         picture=Markup(picture(link)),
         required=configuration().settings.limits.require_second_factor,
+        passkeys=not why_unusable(),
     )
 
 

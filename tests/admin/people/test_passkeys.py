@@ -210,6 +210,18 @@ def test_a_passkey_is_added_and_removed_after_a_recent_proof_only(tab, device, r
     tab.get_by_text("The passkey is removed").wait_for()
 
 
+def test_a_passkey_is_the_second_factor_that_an_owner_requires(tab, device, runtime):
+    runtime.configuration.live.change({"require_second_factor": "1"}, EMAIL)
+    enter(tab)
+    tab.wait_for_url("**/admin/account/second-factor")
+    tab.get_by_role("link", name="add a passkey").click()
+    tab.get_by_label("Name").fill("Laptop")
+    tab.get_by_role("button", name="Add it").click()
+    tab.get_by_role("link", name="I have kept them").click()
+    assert tab.goto("/admin/sites").ok
+    assert tab.url.endswith("/admin/sites")
+
+
 def test_a_removed_passkey_is_no_proof(tab, runtime, operator_id, registered):
     use_passkey(tab)
     tab.wait_for_url("**/admin/")
