@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.admin import routes
-from tests.admin.conftest import EMAIL, PASSWORD, log_in, make_app
+from tests.admin.conftest import EMAIL, PASSWORD
 from tests.admin.routes import PUBLIC
 from tests.admin.samples import make_crawl
 
@@ -137,17 +137,3 @@ def test_a_page_of_the_table_is_in_the_menu_once(operator):
         "Settings",
     ]
     assert re.findall(r'aria-current="true">(\w+)<', menu) == ["Sites"]
-
-
-def test_the_cookie_is_secure_when_visitors_come_by_https(make_runtime, password_hash):
-    from tests.admin.conftest import Browser
-
-    runtime = make_runtime(public_url="https://chat.example.com")
-    runtime.people.operators.create(EMAIL, password_hash)
-    browser = Browser(make_app(runtime))
-    answer = log_in(browser)
-    cookie = answer.headers["Set-Cookie"]
-    assert "; Secure" in cookie
-    assert "; HttpOnly" in cookie
-    assert "; SameSite=Lax" in cookie
-    assert "; Path=/admin" in cookie
