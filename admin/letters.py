@@ -11,6 +11,7 @@ from email.utils import formatdate, make_msgid
 from server.api.access import configuration
 from server.contact.channel import NotDelivered
 from server.contact.mail import MailServer
+from server.guards.network import for_mail
 from server.settings import Settings
 from server.storage.errors import StorageError
 from server.storage.people.operators import LinkKind
@@ -109,4 +110,5 @@ def send(settings: Settings, to: str, subject: str, text: str) -> str:
         raise NotDelivered(f"an address is none: {error}") from None
     mail["Date"], mail["Message-ID"] = formatdate(), make_msgid(domain="docent.invalid")
     mail.set_content(text, cte="quoted-printable")
-    return MailServer(settings.contact.smtp_url, min(settings.contact.timeout_s, 20.0)).send(mail)
+    server = MailServer(settings.contact.smtp_url, min(settings.contact.timeout_s, 20.0), for_mail(settings))
+    return server.send(mail)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import threading
 from dataclasses import dataclass, replace
@@ -89,6 +90,7 @@ def is_readable(reply: HttpResponse) -> bool:
 
 
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_SANDBOX = "run Docent as another user, or allow a browser without one with CRAWL_BROWSER_SANDBOX=0"
 _INSTALL = 'install it with "pip install playwright" and a browser with "apt-get install chromium"'
 
 
@@ -159,10 +161,13 @@ class Renderer:
     def _what_is_missing(self) -> str:
         if importlib.util.find_spec("playwright") is None:
             return f"Playwright is missing; {_INSTALL}"
-        if self._program():
-            return ""
-        if self._options.browser:
+        program = self._program()
+        if self._options.browser and not program:
             return f'there is no program "{self._options.browser}"; give the path of a Chromium'
+        if self._options.browser_sandbox and os.geteuid() == 0:
+            return f"Chromium has no sandbox as root; {_SANDBOX}"
+        if program:
+            return ""
         browsers = self._started()  # only Playwright knows whether it has one
         try:
             browsers.try_one()

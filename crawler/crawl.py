@@ -21,7 +21,7 @@ from crawler.discovery.scope import CrawlScope
 from crawler.discovery.traps import Traps
 from crawler.errors import BadStart, FetchError, Refused
 from crawler.explorer import Explorer
-from crawler.fetching.connections import AddressGuard
+from crawler.fetching.addresses import AddressGuard
 from crawler.fetching.fetcher import Validators
 from crawler.journal import CrawlJournal
 from crawler.judging.judge import PageJudge
@@ -56,7 +56,7 @@ def crawl(  # noqa: PLR0913 - whoever crawls names the few they need
     noted under that name, the text that recurs on most pages of this site. Closing the iterator ends all
     requests and threads. Raises BadStart, before anything is fetched.
     """
-    guard = guard or AddressGuard(options.allow_private)
+    guard = guard or options.guard
     for url in options.start_urls:
         _check_start(url, guard)
     learned = Template.from_json(template) if template else None
@@ -74,7 +74,7 @@ def _check_start(url: str, guard: AddressGuard) -> None:
     try:
         guard.check(url)
     except Refused as error:
-        hint = " If that is meant, set CRAWL_ALLOW_PRIVATE=1 or give --allow-private."
+        hint = " To permit it, add it to PRIVATE_HOSTS, set CRAWL_ALLOW_PRIVATE=1 or give --allow-private."
         raise BadStart(f"{url} is not crawled: {error}.{hint if error.can_be_allowed else ''}") from error
     except FetchError:
         return  # its visit reports it like any other unreachable URL

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from crawler.discovery import urls
 from crawler.errors import BadStart
+from crawler.fetching.addresses import AddressGuard, PrivateHost
 
 MEGABYTE = 1024 * 1024
 RENDER_MODES = ("never", "auto", "always")
@@ -93,9 +94,11 @@ class CrawlOptions:
     browser: str = ""
     """Program of the browser; empty finds Chromium or Chrome on the PATH, or Playwright's own."""
     browser_sandbox: bool = True
-    """Let the browser lock its processes in. As root there is no sandbox, whatever is set."""
+    """Let the browser lock its processes in. As root it cannot, and opens no page unless this is False."""
     allow_private: bool = False
     """Crawl private and loopback addresses too."""
+    private_hosts: tuple[PrivateHost, ...] = ()
+    """Private and loopback addresses that may be crawled without `allow_private`."""
     obey_robots: bool = True
     use_sitemaps: bool = True
     sitemap_max_urls: int = 50_000
@@ -156,6 +159,11 @@ class CrawlOptions:
         for pattern in (*self.include, *self.exclude):
             if not pattern.startswith(("/", "*", "http://", "https://")):
                 raise BadStart(f'Pattern "{pattern}" must start with "/", "*" or "https://".')
+
+    @property
+    def guard(self) -> AddressGuard:
+        """The rule about addresses."""
+        return AddressGuard(self.allow_private, private_hosts=self.private_hosts)
 
     @property
     def user_agent_header(self) -> str:

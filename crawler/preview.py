@@ -14,7 +14,7 @@ from crawler.discovery.frontier import Item
 from crawler.discovery.scope import CrawlScope
 from crawler.discovery.sitemap import Sitemaps
 from crawler.errors import FetchError
-from crawler.fetching.connections import AddressGuard
+from crawler.fetching.addresses import AddressGuard
 from crawler.fetching.robots import RobotsSummary
 from crawler.options import CrawlOptions, start_address
 from crawler.report import UrlState
@@ -35,7 +35,7 @@ def explain(options: CrawlOptions, url: str) -> Iterator[Finding]:
     """Yield findings in the order of a crawl, following redirects. Raises BadStart for a bad address."""
     target = start_address(url)
     yield Finding("address", target if target == url.strip() else f"counts as {target}")
-    guard = AddressGuard(options.allow_private)
+    guard = options.guard
     tools = CrawlTools(options, guard, {})
     try:
         tools.require()
@@ -137,7 +137,7 @@ def survey(options: CrawlOptions) -> list[Survey]:
 
     Raises nothing for a site that does not answer: the summary of its robots.txt says so.
     """
-    tools = CrawlTools(options, AddressGuard(options.allow_private), {})
+    tools = CrawlTools(options, options.guard, {})
     try:
         return [_survey(options, tools, url) for url in options.start_urls]
     finally:

@@ -18,7 +18,7 @@ from crawler.discovery.sitemap import Feeds
 from crawler.errors import FetchError
 from crawler.extractors import Extraction
 from crawler.extractors.html.metadata import robots_words
-from crawler.fetching.connections import AddressGuard
+from crawler.fetching.addresses import AddressGuard
 from crawler.fetching.fetcher import Fetcher, HttpResponse, Validators
 from crawler.fetching.pacer import OVERLOADED, Pacer, RetryingFetcher
 from crawler.fetching.robots import Robots

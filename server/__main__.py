@@ -1,6 +1,7 @@
 """`python -m server COMMAND`: see `--help`. Exit codes: 0 done, 1 not done, 2 wrong use, 3 wrong setting."""
 
 import argparse
+import os
 import sys
 from importlib import import_module
 from types import ModuleType
@@ -55,4 +56,5 @@ def _parser(arguments: list[str]) -> tuple[argparse.ArgumentParser, dict[str, Mo
 
 
 if __name__ == "__main__":
+    os.umask(0o077)  # what this process and its children write belongs to this user alone
     sys.exit(main())

@@ -21,7 +21,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from crawler.fetching.addresses import AddressGuard
+
 HOST = "127.0.0.1"
+HERE = AddressGuard(allow_private=True)
+"""Lets a client reach servers of the tests."""
 START_S = 60
 ATTEMPTS = 3
 

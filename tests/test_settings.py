@@ -217,7 +217,15 @@ def test_every_setting_says_what_it_means_in_a_sentence():
 
 def test_every_limit_of_the_crawler_is_a_setting_with_its_default() -> None:
     differ = {"max_pages": 5000, "concurrency": 4, "max_bytes": 10_000_000}
-    of_each_site = {"start_urls", "path_prefix", "include", "exclude", "headers", "include_subdomains"}
+    of_each_site = {
+        "start_urls",
+        "path_prefix",
+        "include",
+        "exclude",
+        "headers",
+        "include_subdomains",
+        "private_hosts",
+    }
     for option in fields(CrawlOptions):
         if option.name not in of_each_site:
             default = SETTINGS[f"crawl_{option.name}"].default

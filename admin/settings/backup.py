@@ -16,6 +16,7 @@ from server.api.access import configuration, crawling, database, people_stores
 from server.backup.reading import open_backup
 from server.backup.shape import write_backup
 from server.domain.roles import Role
+from server.jobs.source_intake import source_folders
 from server.runtime.renewal import restore_all
 from server.storage.errors import BadBackup
 from server.version import version
@@ -80,7 +81,8 @@ def backup_restore() -> ResponseReturnValue:
     if not valid or not is_own_password(form):
         return _shown(bring=form), UNPROCESSABLE
     try:
-        with open_backup(upload.stream) as found:  # type: ignore[arg-type]
+        folders = source_folders(configuration().settings)
+        with open_backup(upload.stream, folders) as found:  # type: ignore[arg-type]
             sites = restore_all(database(), configuration().folder.path, found, crawling().start)
             made_at, other_key = found.manifest.made_at, found.secret not in ("", configuration().secret_key)
     except BadBackup as error:
@@ -89,7 +91,7 @@ def backup_restore() -> ResponseReturnValue:
     people_stores().audit.add(
         g.operator.email, "restored a backup", "", {"made_at": made_at, "sites": len(sites)}
     )
-    unchanged()  # noted above: the log of before is gone
+    unchanged()  # noted above: the operator of this session may be gone
     g.pop("operator")
     flash(f"The backup of {made_at} is restored. Log in with an account that it holds.", "done")
     if other_key:

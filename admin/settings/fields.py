@@ -104,7 +104,12 @@ def typed_values(names: Iterable[str]) -> dict[str, str]:
             typed[name] = "1" if name in request.form else "0"
         elif name in request.form:
             typed[name] = text
-    return {name: text for name, text in typed.items() if text != as_text(settings.value(name))}
+    # A secret counts even if it is the same: it is entered again for another address.
+    return {
+        name: text
+        for name, text in typed.items()
+        if text != as_text(settings.value(name)) or (text and SETTINGS[name].is_secret)
+    }
 
 
 def save(names: Iterable[str]) -> dict[str, str] | None:
@@ -130,7 +135,7 @@ def sentence_of(error: WrongSetting) -> str:
     message = str(error)
     if message.startswith("String should match"):
         return "This is not written as it must be; see the example above."
-    if message.startswith("is "):
+    if message.startswith(("is ", "was ")):
         return f"This {message}."
     return message[0].upper() + message[1:].rstrip(".") + "."
 

@@ -16,6 +16,7 @@ from server.api.access import configuration, crawling, stores
 from server.domain.protocols import ChatModel, Embedder, ModelError, Prompt
 from server.domain.roles import Role
 from server.domain.spending import DailyLimit, Spending, charged
+from server.guards.network import for_models
 from server.models.metered import estimate_tokens, read_prices
 from server.models.table import CHAT_MODELS
 from server.runtime.models import open_embedder, open_relevance_model
@@ -83,6 +84,7 @@ def _ask(settings: Settings) -> tuple[str, int, float]:
         base_url=settings.models.openai_base_url,
         first_token_s=min(settings.models.first_token_s, LONGEST_S),
         total_s=min(settings.models.timeout_s, LONGEST_S),
+        guard=for_models(settings),
     )
     spending = Spending("", DailyLimit())
     with charged(spending):
@@ -110,13 +112,6 @@ def _rerank(settings: Settings) -> tuple[str, int, float]:
     assert model is not None, "RERANK_URL is set"
     near, far = model.relevance("Where is my parcel?", ["Parcels arrive in two days.", "We sell lamps."])
     return f"It gave the fitting text {near:.2f} and the other {far:.2f}", 0, 0.0
-
-
-def offered_models(api_key: str, base_url: str) -> list[str]:
-    """Names of the models that a provider offers; [] where it has no such list. Raises ModelError."""
-    from server.models.openai import offered_models as offered  # imports the provider's library
-
-    return offered(api_key, base_url)
 
 
 page = Page(section="Models", under=settings_page.page)
@@ -169,8 +164,11 @@ def settings_models_test() -> ResponseReturnValue:
 def _offered(settings: Settings) -> list[str]:
     if not (settings.models.openai_api_key or settings.models.openai_base_url):
         return []
+    from server.models.openai import offered_models  # imports the provider's library
+
+    models = settings.models
     try:
-        return offered_models(settings.models.openai_api_key, settings.models.openai_base_url)
+        return offered_models(models.openai_api_key, models.openai_base_url, for_models(settings))
     except ModelError:
         return []  # the trial says what is wrong
 

@@ -91,6 +91,8 @@ def webhook_change(webhook_id: str) -> ResponseReturnValue:
         hook.id, url=form.url.data, kinds=sorted(form.kinds.data), site_id=form.site.data or None
     )
     changed("changed a webhook", form.site.data, webhook=hook.id, url=form.url.data, events=form.kinds.data)
+    if form.url.data != hook.url:
+        return _new_secret(hook.id)  # nothing for another address is signed with what this one knows
     return done("The webhook is saved.", "webhook")
 
 
@@ -104,10 +106,9 @@ def webhook_switch(webhook_id: str, state: str) -> ResponseReturnValue:
 @page.post("/settings/webhooks/<webhook_id>/secret", role=Role.OWNER)
 def webhook_secret(webhook_id: str) -> ResponseReturnValue:
     """Another secret; what is signed with the old one is refused by the other side from now on."""
-    hook, secret = _found(webhook_id), secrets.token_urlsafe(32)
-    delivery().webhooks.change(hook.id, secret=configuration().seal.close(secret))
+    hook = _found(webhook_id)
     changed("made a new secret of a webhook", webhook=hook.id)
-    return _secret_shown(hook.id, secret)
+    return _new_secret(hook.id)
 
 
 @page.post("/settings/webhooks/<webhook_id>/test", role=Role.OWNER)
@@ -172,6 +173,12 @@ def _one_shown(hook: EventHook, form: HookForm) -> str:
         states=STATES,
         state_options=[("", "Any"), *((known.value, label) for known, label in STATES.items())],
     )
+
+
+def _new_secret(webhook_id: str) -> str:
+    secret = secrets.token_urlsafe(32)
+    delivery().webhooks.change(webhook_id, secret=configuration().seal.close(secret))
+    return _secret_shown(webhook_id, secret)
 
 
 def _secret_shown(webhook_id: str, secret: str) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from html.parser import HTMLParser
 from typing import Any
@@ -15,17 +15,18 @@ from urllib3.exceptions import HTTPError
 from urllib3.util import Timeout
 from wtforms import StringField
 
-from admin.forms import UNPROCESSABLE, Form, Needed, check_address, is_private
+from admin.forms import UNPROCESSABLE, Form, Needed, check_address
 from admin.page import Page
 from admin.replies import unchanged
 from admin.sites import site as site_page
 from admin.sites.sites import snippet_of
 from crawler.errors import BadStart, CrawlError
-from crawler.fetching.connections import AddressGuard, Deadlines, guarded_pools
+from crawler.fetching.connections import Deadlines, guarded_pools
 from crawler.fetching.fetcher import Fetcher, HttpResponse
 from server.api.access import configuration, shared
 from server.domain.addresses import origin_of
 from server.domain.site import Site
+from server.guards.network import outgoing
 from server.jobs.crawl_options import crawl_options
 from server.settings import Settings
 
@@ -132,12 +133,15 @@ def check_embedding(site: Site, url: str, settings: Settings) -> Iterator[Step]:
     """The page first, then what visitors on it would get. Nothing of it is kept. Raises BadStart for an
     address that is none, or may not be fetched."""
     yield from _page_steps(site, url, settings)
-    yield from _Caller(site, origin_of(url), settings.serving.base_url).steps()
+    yield from _Caller(site, origin_of(url), settings).steps()
 
 
 def _page_steps(site: Site, url: str, settings: Settings) -> Iterator[Step]:
     options = crawl_options(site, settings)
-    fetcher = Fetcher(options, AddressGuard(options.allow_private))
+    if origin_of(url) not in map(origin_of, options.start_urls):
+        # The page need not be where the crawl begins, but the headers for the crawl stay there.
+        options = replace(options, start_urls=(url,), headers=())
+    fetcher = Fetcher(options)
     try:
         reply = fetcher.get_following(url)
     except BadStart:
@@ -197,13 +201,14 @@ def _policy_steps(reply: HttpResponse, tags: PageTags, server: str) -> Iterator[
 class _Caller:
     """What the widget's own requests get, from a page of this origin."""
 
-    def __init__(self, site: Site, origin: str, base: str) -> None:
+    def __init__(self, site: Site, origin: str, settings: Settings) -> None:
         self._site = site
         self._origin = origin
-        self._base = base
+        self._base = settings.serving.base_url
         self._deadlines = Deadlines()
-        # It is this server: it may well be on a private address.
-        self._pools: PoolManager = guarded_pools(AddressGuard(True), self._deadlines, num_pools=1)
+        # It is this server: its own host and port may well be private.
+        guard = outgoing(settings, self._base)
+        self._pools: PoolManager = guarded_pools(guard, self._deadlines, num_pools=1)
 
     def steps(self) -> Iterator[Step]:
         try:
@@ -287,9 +292,6 @@ def embed_check_run(site: Site) -> ResponseReturnValue:
     if not form.validate():
         return _shown(site, form), UNPROCESSABLE
     settings = configuration().settings
-    if is_private(form.address.data) and not (site.allow_private or settings.crawling.allow_private):
-        form.address.errors = ["This is an address of a private network, which Docent may not open."]
-        return _shown(site, form), UNPROCESSABLE
     try:
         steps = list(check_embedding(site, form.address.data, settings))
     except BadStart as error:

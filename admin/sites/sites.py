@@ -12,10 +12,11 @@ from wtforms.validators import Length, StopValidation
 from admin.forms import UNPROCESSABLE, Form, Needed, check_address, free_id, is_private, problem, suggest_id
 from admin.page import Page
 from admin.replies import done, unchanged
-from crawler.errors import BadStart
+from crawler.errors import BadStart, FetchError, Refused
 from server.api.access import configuration, crawling, stores
 from server.domain.roles import Role
 from server.domain.site import Site
+from server.jobs.crawl_options import crawl_options
 from server.jobs.dry_run import TooManyDryRuns
 from server.storage.errors import SiteExists
 
@@ -49,6 +50,10 @@ def snippet_of(site: Site) -> Snippet:
 
 
 new_page = Page(under=page)
+PERMIT = (
+    "To permit it, an owner adds it to the private hosts under Settings, or starts Docent with "
+    "CRAWL_ALLOW_PRIVATE=1."
+)
 
 
 class SiteForm(Form):
@@ -60,11 +65,17 @@ class SiteForm(Form):
     def validate_address(self, field: StringField) -> None:
         """Completes the address and refuses what cannot or may not be crawled."""
         check_address(self, field)
-        if is_private(field.data) and not configuration().settings.crawling.allow_private:
+        site = Site("", "", "", (field.data,))
+        try:
+            crawl_options(site, configuration().settings).guard.check(field.data)
+        except Refused as error:
             raise StopValidation(
-                "This is an address of this machine or of a private network. To let Docent read such sites, "
-                "start it with CRAWL_ALLOW_PRIVATE=1 and add the site again."
-            )
+                f"This address is not crawled: {error}. {PERMIT * error.can_be_allowed}"
+            ) from None
+        except BadStart as error:
+            raise StopValidation(str(error)) from None
+        except FetchError:
+            return  # the crawl says that the name is unknown
 
 
 class NameForm(Form):

@@ -192,7 +192,8 @@ class _Checks:
         except ValueError as error:
             field = "contact_timezone" if "time zone" in str(error) else "contact_hours"
             problem(self.form, field, sentence(str(error)))
-        if made.webhook and (not made.secret or self.form.contact_new_secret.data):
+        moved = made.webhook != known.webhook
+        if made.webhook and (not made.secret or moved or self.form.contact_new_secret.data):
             made = replace(made, secret=token_urlsafe(32))
         if made.webhook and urlsplit(made.webhook).fragment:
             problem(self.form, "contact_webhook", "Leave out what stands behind “#”: it is not sent.")

@@ -19,7 +19,7 @@ MEGABYTE = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileLimits:
-    """Limits on the cost of reading one PDF or DOCX file, so that a hostile file costs little."""
+    """Limits on the cost of reading one PDF, DOCX or Markdown file, so that a hostile file costs little."""
 
     pages: int = 1000
     """Pages read of a PDF; the rest is left out, and the extraction says so."""
@@ -50,7 +50,7 @@ class SourceDocument:
     hash_routes: bool = False
     """Whether links that differ only after "#/" or "#!" lead to different pages."""
     limits: FileLimits = _USUAL
-    """Limits for PDF and DOCX files."""
+    """Limits for PDF, DOCX and Markdown files."""
 
     def page(self, title: str, language: str, blocks: tuple[Block, ...], links: tuple[str, ...] = ()) -> Page:
         """The page made of this source, with its address, validators and content hash."""

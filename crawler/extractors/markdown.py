@@ -4,9 +4,11 @@ HTML blocks are left out; inline HTML loses its tags and keeps its text.
 """
 
 import re
+import time
 from collections.abc import Iterator, Sequence
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 from mdit_py_plugins.front_matter import front_matter_plugin
 
@@ -30,12 +32,9 @@ def extract(source: SourceDocument) -> Extraction:
     text = decode(source.body, source.charset, markup=False).replace("\r\n", "\n").replace("\r", "\n")
     if len(text) > _MOST_CHARACTERS:
         raise BadFile(f"it has more than {_MOST_CHARACTERS:,} characters")
-    # One parser for each file: parsers keep state, and extractors run in any thread.
-    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(front_matter_plugin)
-    tree = SyntaxTreeNode(parser.parse(text))
     fields: dict[str, str] = {}
     walk = _Walk(source.url)
-    for node in tree.children:
+    for node in _nodes(text, source.limits.seconds):
         if node.type == "front_matter":
             fields = {name.lower(): value.strip("\"'") for name, value in _FIELD.findall(node.content)}
         else:
@@ -46,6 +45,37 @@ def extract(source: SourceDocument) -> Extraction:
     prose = " ".join(block.text for block in blocks if block.kind != "code")
     page = source.page(title, declared or language_of_text(prose), blocks, tuple(walk.links))
     return Extraction(page, follow=page.links)
+
+
+def _nodes(text: str, seconds: float) -> Iterator[SyntaxTreeNode]:
+    """Yield the blocks of a document. Raises BadFile when it takes longer than `seconds`."""
+    due = time.monotonic() + seconds
+
+    def watch(*state: object) -> bool:
+        """Applies to nothing; the parser asks it at each line and at each piece of text."""
+        if time.monotonic() > due:
+            raise BadFile(f"it could not be read within {seconds:g} s")
+        return False
+
+    # One parser for each file: parsers keep state, and extractors run in any thread.
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(front_matter_plugin)
+    parser.block.ruler.before("table", "watch", watch, {"alt": ["paragraph", "blockquote", "list"]})
+    parser.inline.ruler.before("text", "watch", watch)
+    # Words and marks are found block by block: all at once, they are millions of objects.
+    parser.core.ruler.disable(["inline", "text_join"])
+    environment: dict[str, object] = {}
+    block: list[Token] = []
+    depth = 0
+    for token in parser.parse(text, environment):
+        watch()
+        if token.type == "inline":
+            token.children = []
+            parser.inline.parse(token.content, parser, environment, token.children)
+        block.append(token)
+        depth += token.nesting
+        if not depth:
+            yield from SyntaxTreeNode(block).children
+            block = []
 
 
 class _Walk:
@@ -129,7 +159,7 @@ class _Walk:
 
     def _spans(self, nodes: Sequence[SyntaxTreeNode], depth: int) -> Iterator[str]:
         for node in nodes if depth <= _DEEPEST else ():
-            if node.type in ("text", "code_inline"):
+            if node.type in ("text", "text_special", "code_inline"):
                 yield node.content
             elif node.type in ("softbreak", "hardbreak"):
                 yield " "

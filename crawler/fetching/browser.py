@@ -8,7 +8,6 @@ The driver ends with this process, however that ends, and the browsers end with 
 """
 
 import asyncio
-import os
 import socket
 import threading
 import time
@@ -156,7 +155,7 @@ class Browsers:
         try:
             browser = await self._driver.chromium.launch(
                 executable_path=self._program or None,
-                chromium_sandbox=self._options.browser_sandbox and os.geteuid() != 0,
+                chromium_sandbox=self._options.browser_sandbox,
                 args=[*_FLAGS, f"--proxy-server=http://127.0.0.1:{self._nowhere.getsockname()[1]}"],
                 env=_ENVIRONMENT,
                 timeout=30_000,

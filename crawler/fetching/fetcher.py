@@ -21,7 +21,8 @@ from urllib3.response import HTTPResponse
 
 from crawler.discovery import urls
 from crawler.errors import FetchError
-from crawler.fetching.connections import AddressGuard, Deadlines, guarded_pools
+from crawler.fetching.addresses import AddressGuard
+from crawler.fetching.connections import Deadlines, guarded_pools
 from crawler.options import CrawlOptions
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -79,7 +80,7 @@ class Fetcher:
     def __init__(self, options: CrawlOptions, guard: AddressGuard | None = None) -> None:
         self._options = options
         own = {(urlsplit(url).hostname or "").removeprefix("www.") for url in options.start_urls}
-        self._guard = (guard or AddressGuard(options.allow_private)).only_for(own)
+        self._guard = (guard or options.guard).only_for(own)
         self._deadlines = Deadlines()
         self._secrets = {origin: dict(options.headers) for origin in _start_origins(options)}
         self._local = threading.local()

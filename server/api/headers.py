@@ -5,6 +5,8 @@ import time
 
 from flask import Flask, Response, g, request
 
+from server.api.access import configuration
+
 POLICY = "; ".join(
     (
         "default-src 'self'",
@@ -16,6 +18,8 @@ POLICY = "; ".join(
         "frame-ancestors 'self'",
     )
 )
+HSTS = "max-age=31536000"
+"""For a year, browsers open this host by https only."""
 NOTHING = "default-src 'none'; frame-ancestors 'none'"
 
 
@@ -29,6 +33,8 @@ def _secured(response: Response) -> Response:
     response.headers.setdefault("Referrer-Policy", "strict-origin-when-cross-origin")
     policy = POLICY if response.mimetype == "text/html" else NOTHING
     response.headers.setdefault("Content-Security-Policy", policy)
+    if configuration().base.serving.base_url.startswith("https://"):
+        response.headers.setdefault("Strict-Transport-Security", HSTS)
     return response
 
 

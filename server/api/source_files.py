@@ -126,8 +126,9 @@ def _list(lines: Sequence[str]) -> Markup:
 
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'self'"
+    "frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox"
 )
+"""The sandbox gives the page an origin of its own: nothing in it has a part in the dashboard's."""
 FILE_POLICY = "default-src 'none'; sandbox"
 _SHOWN = {".pdf": "application/pdf", ".txt": "text/plain; charset=utf-8", ".md": "text/plain; charset=utf-8"}
 """Types that a browser may show: they run nothing. All others are downloaded."""

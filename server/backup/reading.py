@@ -5,7 +5,7 @@ import hashlib
 import shutil
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -13,7 +13,8 @@ from typing import Any, BinaryIO
 from sqlalchemy import Connection, Table, delete, func, insert, inspect, select, text, update
 from sqlalchemy.exc import IntegrityError
 
-from server.backup.shape import DERIVED, LEFT_OUT, MANIFEST, SECRET, Manifest, entry, read_row, tables
+from server.backup.rows import BadRow, check_row
+from server.backup.shape import DERIVED, KEPT, LEFT_OUT, MANIFEST, SECRET, Manifest, entry, read_row, tables
 from server.storage import upgrade
 from server.storage.columns import now
 from server.storage.conversations.search import index_rows
@@ -37,8 +38,9 @@ BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runtime
 class Backup:
     """A whole backup that fits this version of Docent."""
 
-    def __init__(self, archive: zipfile.ZipFile, manifest: Manifest) -> None:
+    def __init__(self, archive: zipfile.ZipFile, manifest: Manifest, folders: Sequence[Path]) -> None:
         self._archive = archive
+        self._folders = folders
         self.manifest = manifest
 
     @property
@@ -69,7 +71,12 @@ class Backup:
         for line in self._lines(entry(table), note.bytes):
             digest.update(line)
             size, count = size + len(line), count + 1
-            yield read_row(table, line)
+            row = read_row(table, line)
+            try:
+                check_row(table.name, row, self._folders)
+            except BadRow as error:
+                raise BadBackup(f"row {count} of {table.name} is refused: {error}") from None
+            yield row
         if (size, count, digest.hexdigest()) != (note.bytes, note.rows, note.sha256):
             raise BadBackup(f"the backup is damaged: {table.name} is not as it was written")
 
@@ -87,8 +94,9 @@ class Backup:
 
 
 @contextmanager
-def open_backup(source: Path | BinaryIO) -> Iterator[Backup]:
-    """Open a backup and check its names, sizes and version. Raises BadBackup."""
+def open_backup(source: Path | BinaryIO, folders: Sequence[Path] = ()) -> Iterator[Backup]:
+    """Open a backup and check its names, sizes and version. Sources may read folders below `folders`. Raises
+    BadBackup."""
     try:
         archive = zipfile.ZipFile(source)
     except BROKEN:
@@ -96,16 +104,18 @@ def open_backup(source: Path | BinaryIO) -> Iterator[Backup]:
             "this is no backup of Docent, or it was cut off: choose a whole file that `backup` made"
         ) from None
     with archive:
-        yield Backup(archive, _checked(archive))
+        yield Backup(archive, _checked(archive), folders)
 
 
 def restore(database: Database, backup: Backup) -> None:
-    """Replace everything in `database` with the backup, or change nothing. Raises BadBackup."""
+    """Replace everything in `database` except its audit log with the backup, or change nothing. Raises
+    BadBackup."""
     try:
         with database.begin() as connection:
             _empty(connection)
             for table in tables():
-                _fill(connection, table, backup)
+                if table.name not in KEPT:
+                    _fill(connection, table, backup)
             # The crawls that were under way when the backup was made have ended.
             ended = {"state": STOPPED, "finished_at": now(), "message": "a backup was restored", "holder": ""}
             connection.execute(update(crawls).where(crawls.c.state.in_(OPEN)).values(**ended))
@@ -168,7 +178,8 @@ def _check_sizes(archive: zipfile.ZipFile, manifest: Manifest) -> None:
 
 def _empty(connection: Connection) -> None:
     for table in reversed(metadata.sorted_tables):
-        connection.execute(delete(table))
+        if table.name not in KEPT:
+            connection.execute(delete(table))
     for name in DERIVED:  # again: the triggers took away from what was gone already
         connection.execute(delete(metadata.tables[name]))
     # The word index has tables of its own and is built again from the restored chunks.

@@ -34,6 +34,10 @@ LEFT_OUT = DERIVED | {"operator_sessions", "operator_links", "setup_tokens"}
 """The others grant access, and are of no use elsewhere."""
 
 
+KEPT = frozenset({"audit"})
+"""Tables that a backup holds and a restore leaves as they are: an installation's history is its own."""
+
+
 def tables() -> list[Table]:
     """Tables of a backup, each after the tables that it refers to."""
     return [table for table in metadata.sorted_tables if table.name not in LEFT_OUT]

@@ -3,12 +3,14 @@
 import argparse
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 
+from crawler.fetching.addresses import PrivateHost
 from server.jobs.crawl_watch import Interrupt
 from server.jobs.site_profile import site_from_address
+from server.runtime.configuration import LiveSettings
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.storage.crawls.runs import DONE, PAUSED, RUNNING, STOPPED, CrawlRun
@@ -26,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow-private",
         action="store_true",
-        help="let this site's crawl use private and loopback addresses",
+        help="add the site's hosts to PRIVATE_HOSTS: it may be on this machine or a private network",
     )
     parser.add_argument(
         "--anew",
@@ -46,13 +48,19 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
 def _site(runtime: Runtime, options: argparse.Namespace, settings: Settings) -> str:
     known = runtime.stores.sites.find(options.url)
     if known is None:
-        wanted = site_from_address(
-            options.url, settings, site_id=options.site, allow_private=options.allow_private
-        )
+        wanted = site_from_address(options.url, settings, site_id=options.site)
         known = runtime.stores.sites.find(wanted.id) or runtime.stores.sites.create(wanted)
-    if options.allow_private and not known.allow_private:
-        runtime.stores.sites.update(known.with_private_allowed())
+    if options.allow_private:
+        _permit(runtime.configuration.live, known.start_urls)
     return known.id
+
+
+def _permit(live: LiveSettings, addresses: Sequence[str]) -> None:
+    """Add the hosts and ports of these addresses to the owner's list of private hosts."""
+    listed = live.refresh().serving.private_host_texts
+    wanted = (*listed, *map(str, filter(None, map(PrivateHost.of, addresses))))
+    if len(texts := dict.fromkeys(wanted)) > len(listed):
+        live.change({"private_hosts": ",".join(texts)}, "the shell")
 
 
 def _crawl_id(runtime: Runtime, site_id: str, *, anew: bool) -> int:

@@ -13,6 +13,7 @@ from server.contact.mail import MailServer
 from server.domain.contact import ContactOptions
 from server.domain.protocols import Prompt
 from server.errors import DocentError
+from server.guards.network import for_mail
 from server.runtime.configuration import open_configuration
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
@@ -169,7 +170,9 @@ def _mail(runtime: Runtime) -> str:
     settings = runtime.configuration.settings
     if settings.contact.smtp_url:
         try:
-            return MailServer(settings.contact.smtp_url, settings.contact.timeout_s).check()
+            return MailServer(
+                settings.contact.smtp_url, settings.contact.timeout_s, for_mail(settings)
+            ).check()
         except NotDelivered as error:
             raise Failed(f"{error}; check SMTP_URL") from None
     wanting = [site.id for site in runtime.stores.sites.all() if ContactOptions.of(site.options).email]

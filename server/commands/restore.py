@@ -5,6 +5,7 @@ from pathlib import Path
 
 from server.backup.reading import free_bytes, open_backup
 from server.errors import StartError
+from server.jobs.source_intake import source_folders
 from server.runtime.renewal import restore_all
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
@@ -25,7 +26,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     """Checks all of it before it touches anything. Raises StartError, StorageError."""
     if not options.file.is_file():
         raise StartError(f"there is no file {options.file}")
-    with open_backup(options.file) as backup:
+    with open_backup(options.file, source_folders(settings)) as backup:
         folder = DataFolder(settings.storage.data_dir)
         counts = ", ".join(f"{count} {name}" for name, count in backup.manifest.summary.items())
         print(f"{options.file}, made {backup.manifest.made_at} by Docent {backup.manifest.version}: {counts}")

@@ -1,6 +1,7 @@
 """The mail server that e-mails leave by. The only module that speaks SMTP."""
 
 import smtplib
+import socket
 import ssl
 import unicodedata
 from collections.abc import Iterator
@@ -11,8 +12,11 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime, parseaddr
 from ipaddress import ip_address
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from crawler.errors import FetchError, Refused
+from crawler.fetching.addresses import AddressGuard
 from server.contact.channel import ContactMessage, NotDelivered
 from server.domain.answer import Message
 from server.domain.contact import ContactOptions, ContactRequest, Reply
@@ -24,7 +28,7 @@ PORTS = {"smtp": 587, "smtps": 465}
 class MailServer:
     """Safe to use from many threads: each letter has a connection of its own."""
 
-    def __init__(self, url: str, timeout_s: float) -> None:
+    def __init__(self, url: str, timeout_s: float, guard: AddressGuard) -> None:
         """`url` as in SMTP_URL. Certificates are verified; passwords never travel unencrypted, unless the
         server is this machine or the address ends in ?tls=off."""
         parts = urlsplit(url)
@@ -35,6 +39,7 @@ class MailServer:
         self._is_tls_from_start = parts.scheme == "smtps"
         self._needs_tls = parts.query != "tls=off" and not _is_here(self.host)
         self._timeout_s = timeout_s
+        self._guard = guard
 
     def send(self, mail: EmailMessage) -> str:
         """Hands `mail` over; returns what to note. Raises NotDelivered."""
@@ -61,14 +66,19 @@ class MailServer:
                     server.quit()
             finally:
                 server.close()
-        except (smtplib.SMTPException, OSError, ValueError) as error:
+        except Refused as error:
+            advice = "; an owner can add it to the private hosts under Settings" * error.can_be_allowed
+            raise NotDelivered(f"{self.host}:{self.port} is not used: {error}{advice}") from error
+        except (smtplib.SMTPException, FetchError, OSError, ValueError) as error:
             raise NotDelivered(f"{self.host}:{self.port} {_said(error)}") from error
 
     def _connect(self) -> smtplib.SMTP:
         context = ssl.create_default_context()
         if self._is_tls_from_start:
-            return smtplib.SMTP_SSL(self.host, self.port, timeout=self._timeout_s, context=context)
-        server = smtplib.SMTP(self.host, self.port, timeout=self._timeout_s)
+            return _GuardedTlsSmtp(
+                self._guard, self.host, self.port, timeout=self._timeout_s, context=context
+            )
+        server = _GuardedSmtp(self._guard, self.host, self.port, timeout=self._timeout_s)
         try:
             if self._needs_tls:
                 server.starttls(context=context)
@@ -82,6 +92,25 @@ class MailServer:
             server.close()
             raise
         return server
+
+
+class _GuardedSmtp(smtplib.SMTP):
+    """Connects to addresses that `guard` permits."""
+
+    def __init__(self, guard: AddressGuard, *arguments: Any, **options: Any) -> None:
+        self._guard = guard
+        super().__init__(*arguments, **options)
+
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        return self._guard.connect(host, port, timeout, is_web=False)
+
+
+class _GuardedTlsSmtp(smtplib.SMTP_SSL, _GuardedSmtp):
+    """The same with TLS from the start."""
+
+    def __init__(self, guard: AddressGuard, *arguments: Any, **options: Any) -> None:
+        self._guard = guard
+        super().__init__(*arguments, **options)
 
 
 def _is_here(host: str) -> bool:

@@ -10,6 +10,7 @@ from server.contact.webhook import Webhooks, body_of, event_body, headers_of
 from server.domain.contact import Channel, ContactOptions, ContactRequest, Delivery
 from server.domain.protocols import Incidents
 from server.domain.site import Site
+from server.guards.network import for_mail, for_webhooks
 from server.settings import Settings
 from server.storage.conversations.conversations import ConversationStore
 from server.storage.database import Database
@@ -67,9 +68,8 @@ class VisitorChannel(_People):
                 raise NotDelivered(f"the site has no {way.value} for messages any more")
             if way is Channel.WEBHOOK:
                 body = body_of(parcel)
-                private = parcel.site.allow_private or settings.crawling.allow_private
                 headers = headers_of(body, options.secret, request.id)
-                return self._webhooks.send(target, body, headers, allow_private=private)
+                return self._webhooks.send(target, body, headers, for_webhooks(settings))
             return _mailed(settings, lambda sender: letter(parcel, sender, target))
 
         def gave_up(says: str, tries: int) -> None:
@@ -160,9 +160,7 @@ class EventChannel:
             """Raises NotDelivered, SealBroken."""
             body = event_body(event, settings.serving.base_url)
             headers = headers_of(body, seal.open(hook.secret), event.id)
-            # Whoever owns the installation chose the address: it may lie in its own network.
-            private = settings.contact.webhook_allow_private
-            return self._webhooks.send(hook.url, body, headers, allow_private=private)
+            return self._webhooks.send(hook.url, body, headers, for_webhooks(settings))
 
         def gave_up(says: str, tries: int) -> None:
             message = f"the event {event.kind.value} did not reach a webhook: {says}"
@@ -181,4 +179,5 @@ def _mailed(settings: Settings, write: Callable[[str], EmailMessage]) -> str:
     contact = settings.contact
     if not contact.smtp_url:
         raise NotDelivered("no mail server is known: set SMTP_URL and MAIL_FROM under Settings")
-    return MailServer(contact.smtp_url, contact.timeout_s).send(write(contact.mail_from))
+    server = MailServer(contact.smtp_url, contact.timeout_s, for_mail(settings))
+    return server.send(write(contact.mail_from))

@@ -11,7 +11,8 @@ from urllib3.exceptions import HTTPError
 from urllib3.util import Timeout
 
 from crawler.errors import FetchError
-from crawler.fetching.connections import AddressGuard, Deadlines, guarded_pools
+from crawler.fetching.addresses import AddressGuard
+from crawler.fetching.connections import Deadlines, guarded_pools
 from server.contact.channel import ContactMessage, NotDelivered
 from server.domain.answer import Message
 from server.domain.events import Event
@@ -20,18 +21,18 @@ SIGNATURE = "X-Docent-Signature"
 
 
 class Webhooks:
-    """Sends to any address that the guard lets through. Safe to use from many threads."""
+    """Sends to addresses that a guard permits. Safe to use from many threads."""
 
     def __init__(self, timeout_s: Callable[[], float]) -> None:
         """`timeout_s` is asked at each request, for it may be changed."""
         self._timeout_s = timeout_s
         self._deadlines = Deadlines()
 
-    def send(self, url: str, body: bytes, headers: Mapping[str, str], *, allow_private: bool = False) -> str:
+    def send(self, url: str, body: bytes, headers: Mapping[str, str], guard: AddressGuard) -> str:
         """Posts `body`; returns what to note. Redirects are not followed. Raises NotDelivered unless the
         answer is a success."""
         host = urlsplit(url).hostname or ""
-        pools = guarded_pools(AddressGuard(allow_private), self._deadlines, num_pools=1)
+        pools = guarded_pools(guard, self._deadlines, num_pools=1)
         timeout_s = self._timeout_s()
         due = time.monotonic() + timeout_s
         try:

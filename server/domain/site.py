@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import uniform
 from urllib.parse import urlsplit
 
+DOCS_ID = "docs"
+"""The id of the built-in site: Docent's own documentation."""
 LANGUAGE = "language"
 """The key of `Site.options` for the main language where the operator chose it."""
 CRAWL_LIMITS = {
@@ -38,8 +40,6 @@ class Site:
     """Most frequent language of its pages."""
     strategy: str = "hybrid"
     flow: str = "direct"
-    allow_private: bool = False
-    """Whether its crawl may connect to private and loopback addresses."""
     options: dict[str, object] = field(default_factory=dict)
     """Crawl limits, relevance floor and look, where the operator changed a default."""
     generation: int = 0
@@ -61,10 +61,6 @@ class Site:
             else []
         )
         return [(str(pair[0]), str(pair[1])) for pair in pairs if len(pair) == 2]
-
-    def with_private_allowed(self) -> Site:
-        """Return the same site with permission to crawl private and loopback addresses."""
-        return replace(self, allow_private=True)
 
 
 OFF = "off"

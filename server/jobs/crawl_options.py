@@ -7,7 +7,8 @@ from typing import Any
 from crawler.extractors import FileLimits
 from crawler.options import CrawlOptions
 from crawler.preview import Finding, explain
-from server.domain.site import CRAWL_LIMITS, Site
+from server.domain.site import CRAWL_LIMITS, DOCS_ID, Site
+from server.guards.network import private_hosts
 from server.settings import Settings
 from server.storage.sites.sites import SiteStore
 
@@ -45,12 +46,20 @@ def scope(site: Site, settings: Settings) -> dict[str, Any]:
         "include_subdomains": chosen.subdomains,
         # What is no header is refused by CrawlOptions.
         "headers": tuple((name.strip(), value.strip()) for name, _, value in headers),
-        "allow_private": site.allow_private or settings.crawling.allow_private,
+        "allow_private": False,
+        "private_hosts": private_hosts(settings, *_own_addresses(site, settings)),
     }
     own |= {name: options[name] for name in CRAWL_LIMITS if isinstance(options.get(name), int | float)}
     if chosen.render:
         own["render"] = chosen.render
     return own
+
+
+def _own_addresses(site: Site, settings: Settings) -> tuple[str, ...]:
+    """Addresses that the site's crawl may connect to even if they are private."""
+    own = site.start_urls if settings.crawling.allow_private else ()
+    # The documentation of this server is crawled like any other site, and at no other host and port.
+    return (*own, settings.serving.base_url) if site.id == DOCS_ID else own
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """The job queue: Huey over a SQLite file, or over Redis when there are several machines."""
 
+import json
 import threading
 import time
 from collections.abc import Callable
@@ -7,9 +8,26 @@ from pathlib import Path
 from typing import Any
 
 from huey import Huey, RedisHuey, SqliteHuey
+from huey.registry import Message
+from huey.serializer import Serializer
 
 GOODBYE_S = 3.0
 """Jobs that are under way get so long to leave off, less than it takes until they are killed."""
+
+
+class JsonJobs(Serializer):  # type: ignore[misc]  # huey has no types
+    """Jobs as JSON: reading one can run no code, whoever wrote it."""
+
+    def serialize(self, data: Message) -> bytes:
+        """Encode a job."""
+        return json.dumps(data).encode()
+
+    def deserialize(self, data: bytes) -> Message:
+        """Decode a job. Raises ValueError for anything else, which the worker logs and drops."""
+        fields = json.loads(data)
+        if not isinstance(fields, list) or len(fields) != len(Message._fields):
+            raise ValueError("this is no job")
+        return Message(*fields)
 
 
 class JobQueue:
@@ -18,10 +36,11 @@ class JobQueue:
     def __init__(self, folder: Path, redis_url: str = "") -> None:
         """Opens `folder`/jobs.sqlite3, or the Redis server when `redis_url` is given."""
         if redis_url:
-            self._huey: Huey = RedisHuey("docent", url=redis_url, results=False)
+            self._huey: Huey = RedisHuey("docent", url=redis_url, results=False, serializer=JsonJobs())
         else:
             folder.mkdir(parents=True, exist_ok=True)
-            self._huey = SqliteHuey("docent", filename=str(folder / "jobs.sqlite3"), results=False)
+            file = str(folder / "jobs.sqlite3")
+            self._huey = SqliteHuey("docent", filename=file, results=False, serializer=JsonJobs())
 
     def register(self, name: str, run: Callable[..., None]) -> Callable[..., None]:
         """Makes `run` known under `name`; returns a function that queues a call with its arguments."""

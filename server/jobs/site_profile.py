@@ -11,7 +11,7 @@ from crawler.judging.templates import Template
 from crawler.wordset import wordset
 from server.answering.writing.suggestions import names_something
 from server.domain.sentences import main_first, plain_title
-from server.domain.site import LANGUAGE, Site
+from server.domain.site import DOCS_ID, LANGUAGE, Site
 from server.errors import StartError
 from server.indexing.calibration import calibrate
 from server.indexing.indexer import SiteIndex
@@ -115,12 +115,7 @@ def _with_profile(now: Site, before: Site, described: Site, noted: Mapping[str, 
     )
 
 
-DOCS_ID = "docs"
-
-
-def site_from_address(
-    address: str, settings: Settings, *, site_id: str = "", allow_private: bool = False
-) -> Site:
+def site_from_address(address: str, settings: Settings, *, site_id: str = "") -> Site:
     """A site with the defaults of `settings`. Raises StartError for what is not an http(s) address."""
     address = address.strip()
     if "://" not in address:
@@ -137,7 +132,6 @@ def site_from_address(
         start_urls=(address if parts.path else f"{address}/",),
         strategy=settings.retrieval.strategy,
         flow=settings.retrieval.flow,
-        allow_private=allow_private or settings.crawling.allow_private,
         options=settings.privacy.new_site_options,
     )
 
@@ -165,7 +159,6 @@ def docs_site(settings: Settings) -> Site:
         start_urls=(f"{settings.serving.base_url}/docs/",),
         strategy=settings.retrieval.strategy,
         flow=settings.retrieval.flow,
-        allow_private=True,  # it is this server itself
         options={"scope_path": "/docs/"},
     )
 

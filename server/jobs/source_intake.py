@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from crawler.errors import BadFile
+from crawler.errors import BadFile, BadStart
 from crawler.options import start_address
 from crawler.sources.files import FolderOptions, files_in, is_readable, not_readable, unpack
 from crawler.sources.pairs import parse_addresses, parse_pairs
@@ -11,6 +11,20 @@ from server.settings import Settings
 from server.storage.content.sources import Source, SourceKind, SourceStore
 
 LONGEST_NAME = 200
+
+
+def source_folders(settings: Settings) -> tuple[Path, ...]:
+    """Return the folders below which folders of sites may be."""
+    listed = [text.strip() for text in settings.sources.folders.split(",") if text.strip()]
+    return tuple(map(Path, listed)) or (settings.storage.data_dir / "uploads",)
+
+
+def check_folder(folder: Path, permitted: Sequence[Path]) -> Path:
+    """Return the path of `folder` without links. Raises BadStart unless it is below a permitted one."""
+    place = folder.expanduser().resolve()
+    if not any(place.is_relative_to(one.expanduser().resolve()) for one in permitted):
+        raise BadStart(f"the folder {place} is not permitted: add it to SOURCES_FOLDERS and restart Docent")
+    return place
 
 
 class SourceIntake:
@@ -47,7 +61,7 @@ class SourceIntake:
         exclude: Sequence[str] = (),
     ) -> Source:
         """A folder of the machine that crawls; it is read again at each refresh."""
-        place = folder.expanduser().resolve()
+        place = check_folder(folder, source_folders(self._settings))
         chosen = FolderOptions(include=tuple(include), exclude=tuple(exclude))
         if all(found.state is not None for found in files_in(place, chosen)):
             raise BadFile(f"there is no HTML, Markdown, text, PDF or DOCX file to read in {place}")

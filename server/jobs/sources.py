@@ -12,8 +12,10 @@ from crawler.page import Page
 from crawler.report import UrlOutcome, UrlState
 from crawler.sources.files import READER, FolderOptions, FoundFile, files_in, public_url, read_file
 from crawler.sources.pairs import pair_page, parse_addresses, parse_pairs, read_addresses
+from server.domain.addresses import origin_of
 from server.domain.site import Site
 from server.jobs.crawl_options import crawl_options, file_limits
+from server.jobs.source_intake import check_folder, source_folders
 from server.settings import Settings
 from server.storage.content.content import ContentStore
 from server.storage.content.source_pages import PageVersion, SourceItem, SourcePages
@@ -207,7 +209,8 @@ class _Reading:
             max_bytes=self._settings.sources.file_bytes,
         )
         try:
-            for found in files_in(Path(self._source.name), options):
+            folder = check_folder(Path(self._source.name), source_folders(self._settings))
+            for found in files_in(folder, options):
                 url = (
                     public_url(base, found.name)
                     if base
@@ -251,9 +254,16 @@ class _Reading:
     def _addresses(self) -> Iterator[SourcePart]:
         try:
             addresses = parse_addresses(self._body().decode("utf-8", "replace"))
-            options = crawl_options(replace(self._site, start_urls=addresses), self._settings)
-            for outcome in read_addresses(addresses, options, self._validators):
-                yield SourcePart(outcome.url, outcome, may_pass=True)
+            own = set(map(origin_of, self._site.start_urls))
+            others = tuple(address for address in addresses if own and origin_of(address) not in own)
+            for part in (tuple(address for address in addresses if address not in others), others):
+                if not part:
+                    continue
+                options = crawl_options(replace(self._site, start_urls=part), self._settings)
+                if part is others:  # the site's headers are for its own hosts
+                    options = replace(options, headers=())
+                for outcome in read_addresses(part, options, self._validators):
+                    yield SourcePart(outcome.url, outcome, may_pass=True)
         except BadStart as error:
             raise UnreadableSource(str(error)) from error
 

@@ -24,9 +24,11 @@ import openai
 from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 from pydantic import SecretStr
 
+from crawler.fetching.addresses import PUBLIC_ONLY, AddressGuard
 from server.domain.protocols import ModelError, Prompt, ReplyShape, Vector
 from server.domain.spending import current
 from server.domain.thoughts import reply_in, without_thoughts
+from server.models.connections import guarded
 from server.models.resilient import RetryLater
 
 _DETAIL_CHARACTERS = 200
@@ -171,6 +173,7 @@ class OpenAIChat:
         base_url: str = "",
         first_token_s: float = 10.0,
         total_s: float = 30.0,
+        guard: AddressGuard = PUBLIC_ONLY,
     ) -> None:
         self.name = model
         self._endpoint = Endpoint(base_url or OPENAI_URL, model, "CHAT_MODEL")
@@ -182,7 +185,7 @@ class OpenAIChat:
                 model=model,
                 api_key=SecretStr(api_key or _NO_KEY),
                 base_url=self._endpoint.url,
-                http_client=_connections(),
+                http_client=_connections(guard),
                 max_retries=0,
             ).client
 
@@ -325,7 +328,7 @@ class OpenAIEmbedder:
     batch is sent in halves, and a refused single text is cut in half.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - as many as the settings have
         self,
         model: str,
         *,
@@ -334,6 +337,7 @@ class OpenAIEmbedder:
         languages: frozenset[str] = frozenset(),
         dimensions: int | None = None,
         timeout_s: float = 30.0,
+        guard: AddressGuard = PUBLIC_ONLY,
     ) -> None:
         self.name = model
         self.languages = languages
@@ -346,7 +350,7 @@ class OpenAIEmbedder:
                 model=model,
                 api_key=SecretStr(api_key or _NO_KEY),
                 base_url=self._endpoint.url,
-                http_client=_connections(),
+                http_client=_connections(guard),
                 max_retries=0,
                 check_embedding_ctx_length=False,
             ).client
@@ -407,11 +411,11 @@ def _events(lines: Iterator[str]) -> Iterator[str]:
             return
 
 
-@lru_cache(maxsize=1)
-def _connections() -> httpx2.Client:
+@lru_cache(maxsize=4)
+def _connections(guard: AddressGuard) -> httpx2.Client:
     """Return the process's connection pool, shared by its models. Hundreds of streams may be open."""
     limits = httpx2.Limits(max_connections=4096, max_keepalive_connections=1024, keepalive_expiry=30.0)
-    connections = openai.DefaultHttpxClient(limits=limits)
+    connections = guarded(openai.DefaultHttpxClient(limits=limits), guard)
     atexit.register(connections.close)
     return connections
 
@@ -420,16 +424,16 @@ TIMEOUT_S = 10.0
 MOST = 500
 
 
-def offered_models(api_key: str, base_url: str) -> list[str]:
+def offered_models(api_key: str, base_url: str, guard: AddressGuard = PUBLIC_ONLY) -> list[str]:
     """Return the provider's model names, sorted; [] if it offers no list. Raises ModelError."""
     endpoint = Endpoint(base_url or OPENAI_URL, "", "CHAT_MODEL")
     with as_model_errors(endpoint):
         client = openai.OpenAI(
-            api_key=api_key or "none", base_url=endpoint.url, timeout=TIMEOUT_S, max_retries=0
-        )
-        with client:
-            try:
-                found = client.models.list().data
-            except openai.NotFoundError:
-                return []
+            api_key=api_key or "none", base_url=endpoint.url, timeout=TIMEOUT_S, max_retries=0,
+            http_client=_connections(guard),
+        )  # fmt: skip
+        try:
+            found = client.models.list().data
+        except openai.NotFoundError:
+            return []
     return sorted({model.id for model in found or []})[:MOST]

@@ -12,7 +12,9 @@ from typing import Any
 
 import httpx2
 
+from crawler.fetching.addresses import PUBLIC_ONLY, AddressGuard
 from server.domain.protocols import ModelError
+from server.models.connections import guarded
 from server.models.resilient import RetryLater
 
 _CONNECT_S = 5.0
@@ -24,12 +26,21 @@ _DETAIL_CHARACTERS = 200
 class HttpRelevance:
     """Implements RelevanceModel with `model` at `url`, to which /rerank is added if it is missing."""
 
-    def __init__(self, url: str, model: str = "", *, api_key: str = "", timeout_s: float = 5.0) -> None:
+    def __init__(
+        self,
+        url: str,
+        model: str = "",
+        *,
+        api_key: str = "",
+        timeout_s: float = 5.0,
+        guard: AddressGuard = PUBLIC_ONLY,
+    ) -> None:
         self.name = model or "rerank"
         self._url = url if url.rstrip("/").endswith("rerank") else f"{url.rstrip('/')}/rerank"
         self._model = model
         self._speaks_tei = False
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._guard = guard
         self._timeout = httpx2.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s))
 
     def relevance(self, query: str, texts: Sequence[str]) -> list[float]:
@@ -60,7 +71,9 @@ class HttpRelevance:
             body |= {"documents": texts, "top_n": len(texts)}
             body |= {"model": self._model} if self._model else {}
         try:
-            return _connections().post(self._url, json=body, headers=self._headers, timeout=self._timeout)
+            return _connections(self._guard).post(
+                self._url, json=body, headers=self._headers, timeout=self._timeout
+            )
         except httpx2.TimeoutException as error:
             raise ModelError("timeout", f"{self._url} did not answer in time") from error
         except (httpx2.ConnectError, httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
@@ -119,9 +132,9 @@ def _line(text: object) -> str:
     return line if len(line) <= _DETAIL_CHARACTERS else line[:_DETAIL_CHARACTERS] + "…"
 
 
-@lru_cache(maxsize=1)
-def _connections() -> httpx2.Client:
+@lru_cache(maxsize=4)
+def _connections(guard: AddressGuard) -> httpx2.Client:
     """Return the process's connection pool, kept open between questions."""
-    connections = httpx2.Client()
+    connections = guarded(httpx2.Client(), guard)
     atexit.register(connections.close)
     return connections

@@ -11,7 +11,14 @@ from functools import cached_property
 from time import monotonic
 
 from server.settings import SETTINGS, Settings
-from server.settings.changes import CHANGEABLE, WrongSetting, changed
+from server.settings.changes import (
+    CHANGEABLE,
+    DESTINATIONS,
+    WrongSetting,
+    changed,
+    check_destinations,
+    destination,
+)
 from server.storage.data_folder import DataFolder
 from server.storage.database import Database
 from server.storage.errors import SealBroken, StorageError
@@ -72,56 +79,81 @@ class LiveSettings:
         return dict(self._problems)
 
     def tried(self, values: Mapping[str, str]) -> Settings:
-        """Return the current settings with these values, without storing them. Raises WrongSetting."""
-        return changed(self.base, {**self._opened(self._store.all())[0], **values})
+        """Return the current settings with these values, without storing them. Raises WrongSetting, also for
+        a stored secret that would be sent to another address than it was entered for."""
+        return self._made_of(self._store.all(), values)
 
     def change(self, values: Mapping[str, str], operator: str) -> Settings:
         """Store values, which every process uses within seconds. Raises WrongSetting, StorageError; then
         nothing was changed."""
-        self.tried(values)
-        seal = self._seal()
-        stored = {
-            name: (seal.close(value.strip()), True) if SETTINGS[name].is_secret else (value.strip(), False)
-            for name, value in values.items()
-        }
+        settings = self.tried(values)
+        stored = {name: self._stored(name, value.strip(), settings) for name, value in values.items()}
         self._store.put(stored, operator)
         return self.refresh()
 
     def reset(self, names: set[str]) -> Settings:
         """Restore the initial values of these settings. Raises WrongSetting if the others do not fit them."""
-        kept = {
-            name: value for name, value in self._opened(self._store.all())[0].items() if name not in names
-        }
-        changed(self.base, kept)
+        self._made_of(tuple(one for one in self._store.all() if one.name not in names), {})
         self._store.drop(names)
         return self.refresh()
+
+    def _stored(self, name: str, value: str, settings: Settings) -> tuple[str, bool]:
+        """Return (text, whether it is sealed). A secret is sealed with the address that it is for."""
+        if not SETTINGS[name].is_secret:
+            return value, False
+        bound = f"{value}\n{destination(settings, name)}" if value and name in DESTINATIONS else value
+        return self._seal().close(bound), True
+
+    def _made_of(self, overrides: tuple[Override, ...], typed: Mapping[str, str]) -> Settings:
+        values, _, given_for = self._opened(overrides)
+        settings = changed(self.base, {**values, **typed})
+        now = self.refresh()
+        # Secrets of earlier versions do not say what they are for: it is where they are sent now.
+        known = {name: destination(now, name) for name in DESTINATIONS if name in values} | given_for
+        check_destinations(settings, {name: known[name] for name in known if name not in typed})
+        return settings
 
     def _look(self) -> None:
         found = self._store.all()
         if found == self._overrides:
             return
-        values, problems = self._opened(found)
-        self._current, problems = self._fitting(values, problems)
+        values, problems, given_for = self._opened(found)
+        self._current, taken = self._fitting(values, problems)
+        for secret, address in given_for.items():
+            if secret in taken and destination(self._current, secret) != address:
+                problems[secret] = "was entered for another address"
+                # Without the address, too: the secret of the environment is not for it either.
+                taken = {name: taken[name] for name in taken if name not in (secret, DESTINATIONS[secret])}
+                self._current = changed(self.base, taken)
         self._overrides, self._problems = found, problems
         for name, message in problems.items():
             log.error("the setting %s of the dashboard does not hold: %s", name.upper(), message)
 
-    def _opened(self, overrides: tuple[Override, ...]) -> tuple[dict[str, str], dict[str, str]]:
-        values, problems = {}, {}
+    def _opened(
+        self, overrides: tuple[Override, ...]
+    ) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+        """Return values, problems, and the address that each secret was entered for, by name."""
+        values: dict[str, str] = {}
+        problems: dict[str, str] = {}
+        given_for: dict[str, str] = {}
         for one in overrides:
             if one.name not in CHANGEABLE:
                 problems[one.name] = "this version of Docent cannot change it while it runs"
                 continue
             try:
-                values[one.name] = self._seal().open(one.value) if one.sealed else one.value
+                value = self._seal().open(one.value) if one.sealed else one.value
+                values[one.name], bound, address = value.partition("\n") if one.sealed else (value, "", "")
+                if bound:
+                    given_for[one.name] = address
             except SealBroken as error:
                 problems[one.name] = str(error)
-        return values, problems
+        return values, problems, given_for
 
     def _fitting(self, values: dict[str, str], problems: dict[str, str]) -> tuple[Settings, dict[str, str]]:
-        """Return the settings with all valid values. Values may become invalid if the environment changes."""
+        """Return the settings with all valid values, and these values. Values may become invalid if the
+        environment changes; adds to `problems`."""
         try:
-            return changed(self.base, values), problems
+            return changed(self.base, values), values
         except WrongSetting:
             pass
         taken: dict[str, str] = {}
@@ -132,7 +164,7 @@ class LiveSettings:
                 taken[name] = value
             except WrongSetting as error:
                 problems[name] = str(error)
-        return settings, problems
+        return settings, taken
 
 
 class Configuration:

@@ -38,8 +38,9 @@ T = TypeVar("T")
 EMBEDDER_SETTINGS = (
     "embedding_model", "embedding_languages", "embedding_query_prefix", "embedding_passage_prefix",
     "openai_api_key", "openai_base_url", "model_timeout_s", "model_retries", "model_daily_tokens",
+    "private_hosts",
 )  # fmt: skip
-MODEL_SETTINGS = in_forms("chat", "embedding", "rerank", "calls", "budgets")
+MODEL_SETTINGS = (*in_forms("chat", "embedding", "rerank", "calls", "budgets"), "private_hosts")
 
 
 class SiteEngine:

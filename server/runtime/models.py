@@ -2,6 +2,7 @@
 
 from server.domain.protocols import Cache, ChatModel, Embedder, RelevanceModel
 from server.domain.spending import UsageLog
+from server.guards.network import for_models
 from server.models.cached import CachedChat, CachedEmbedder
 from server.models.metered import MeteredChat, TokenBudget, read_prices
 from server.models.resilient import CallLimits, ResilientChat, ResilientEmbedder, ResilientRelevance
@@ -30,6 +31,7 @@ def open_chat_model(settings: Settings, cache: Cache, log: UsageLog) -> ChatMode
         base_url=settings.models.openai_base_url,
         first_token_s=settings.models.first_token_s,
         total_s=settings.models.timeout_s,
+        guard=for_models(settings),
     )
     budget = TokenBudget(cache, settings.models.daily_tokens)
     resilient = ResilientChat(model, _limits(settings), budget)
@@ -72,6 +74,7 @@ def open_relevance_model(settings: Settings) -> RelevanceModel | None:
         settings.models.rerank_model,
         api_key=settings.models.rerank_api_key,
         timeout_s=settings.models.rerank_timeout_s,
+        guard=for_models(settings),
     )
     # A visitor waits for it, and the existing order is good: at most one retry.
     return ResilientRelevance(
@@ -103,6 +106,7 @@ def open_embedder(
         base_url=settings.models.openai_base_url,
         languages=frozenset(languages),
         timeout_s=settings.models.timeout_s,
+        guard=for_models(settings),
     )
     return hosted
 

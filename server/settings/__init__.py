@@ -40,6 +40,14 @@ class Settings(BaseModel):
     quality: QualitySettings = Field(default_factory=QualitySettings)
     gaps: GapSettings = Field(default_factory=GapSettings)
 
+    started_with: "Settings | None" = Field(default=None, repr=False)
+    """The settings of the environment, where those of the dashboard changed them."""
+
+    @property
+    def at_start(self) -> "Settings":
+        """The settings of the environment, which are the word of whoever runs the server."""
+        return self.started_with or self
+
     @classmethod
     def of(cls, **values: Any) -> Self:
         """Settings with `values` by the lower-case names of their environment variables, such as
@@ -51,7 +59,7 @@ class Settings(BaseModel):
 
     def with_values(self, values: Mapping[str, Any]) -> Self:
         """A copy with `values` by name. Raises ValidationError."""
-        return self.of(**{**self.given(), **values})
+        return self.of(**{**self.given(), **values}).model_copy(update={"started_with": self.started_with})
 
     def given(self) -> dict[str, Any]:
         """The settings that were given a value, by name. The others have their defaults."""

@@ -10,6 +10,8 @@ from server.settings.reading import as_text, problem_of
 
 CHANGEABLE = frozenset(name for name, setting in SETTINGS.items() if setting.changeable)
 SHOWN_CHARS = 4
+DESTINATIONS = {"openai_api_key": "openai_base_url", "rerank_api_key": "rerank_url"}
+"""Setting of a secret -> setting of the address that it is sent to, and to no other."""
 
 
 class WrongSetting(Exception):
@@ -30,9 +32,22 @@ def in_forms(*forms: str) -> tuple[str, ...]:
     )
 
 
+def destination(settings: Settings, secret: str) -> str:
+    """Return the address that a secret is sent to; empty for the provider's own."""
+    return as_text(settings.value(DESTINATIONS[secret]))
+
+
+def check_destinations(settings: Settings, given_for: Mapping[str, str]) -> None:
+    """Raise WrongSetting for a secret that `settings` would send to another address than it was given for."""
+    for secret, address in given_for.items():
+        if settings.value(secret) and destination(settings, secret) != address:
+            place = destination(settings, secret) or "the provider's own address"
+            raise WrongSetting(secret, f"was entered for another address: enter the key for {place}")
+
+
 def changed(base: Settings, values: Mapping[str, str]) -> Settings:
     """`base` with these values, each written as in an environment; an empty one means the default.
-    Raises WrongSetting."""
+    Raises WrongSetting, also when a secret of `base` would be sent to another address."""
     given = base.given()
     for name, value in values.items():
         if name not in CHANGEABLE:
@@ -41,9 +56,11 @@ def changed(base: Settings, values: Mapping[str, str]) -> Settings:
         if value.strip():
             given[name] = value.strip()
     try:
-        return Settings.of(**given)
+        made = Settings.of(**given).model_copy(update={"started_with": base.at_start})
     except ValidationError as error:
         raise WrongSetting(*problem_of(error)) from None
+    check_destinations(made, {name: destination(base, name) for name in DESTINATIONS if name not in values})
+    return made
 
 
 def ending(secret: str) -> str:

@@ -101,7 +101,7 @@ class CrawlingSettings(Group):
     max_file_pages: int = Field(default=1000, ge=1)
     """Most pages of one PDF that are read."""
     max_file_s: float = Field(default=120.0, gt=0)
-    """Time limit to read a PDF or DOCX file after the download, in seconds."""
+    """Time limit to read a PDF, DOCX or Markdown file after the download, in seconds."""
     max_unpacked_bytes: int = Field(default=104_857_600, ge=1)
     """Largest unpacked content of one PDF or DOCX file, in bytes."""
     hash_routes: bool = False
@@ -119,7 +119,8 @@ class CrawlingSettings(Group):
     browser: str = ""
     """Path of the browser. Empty: Chromium or Chrome on the PATH, or the one that Playwright installed."""
     browser_sandbox: bool = True
-    """0 starts the browser without its sandbox. Some containers need that."""
+    """0 starts the browser without its sandbox. As root there is none, so pages are opened in a browser only
+    if this is 0."""
 
     processes: int = Field(default=-1, ge=-1, le=64)
     """Additional processes that extract the pages of a large crawl. -1: one for each processor core except
@@ -144,3 +145,6 @@ class SourceSettings(Group):
     """Space in the database for the uploaded files and folders of one site, in bytes."""
     files: int = Field(default=10_000, ge=1)
     """Most files read from one folder."""
+    folders: str = ""
+    """Folders of this machine below which a site's folders may be, such as /srv/manuals,/srv/faq. Empty:
+    DATA_DIR/uploads."""

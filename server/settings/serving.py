@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
+from crawler.fetching.addresses import PrivateHost
 from server.settings.base import SECRET, Changeable, Group, RateLimit, WebAddress
 
 
@@ -21,6 +22,12 @@ class ServingSettings(Group):
     public_url: WebAddress = ""
     """Address that visitors use to reach this server, such as https://chat.example.com. Empty:
     http://HOST:PORT."""
+    allowed_hosts: str = ""
+    """Further hosts under which the server answers, such as chat.example.com,.example.org. Empty: the host
+    of PUBLIC_URL and this machine; without PUBLIC_URL also HOST, or every IP address if that is 0.0.0.0."""
+    uploads_url: WebAddress = ""
+    """Other address of this server for uploaded files and their pages, such as https://files.example.com:
+    nothing else is served there. Empty: they are served at PUBLIC_URL, in a sandbox."""
     site: WebAddress = ""
     """Website to crawl when Docent starts for the first time, such as https://example.com. Empty: Docent's
     own documentation at /docs/."""
@@ -33,14 +40,34 @@ class ServingSettings(Group):
     secret_key: Annotated[str, SECRET] = ""
     """Key that signs tokens and sessions. Set the same key on every replica. Empty: a key is created and
     stored in DATA_DIR."""
+    private_hosts: Annotated[str, Changeable("access", "Private hosts and networks")] = ""
+    """Hosts and networks of your own that Docent may connect to, such as
+    wiki.lan,10.0.0.7:8080,192.168.0.0/24. It refuses all others: crawls, sources, webhooks, mail and models.
+    Addresses in the environment are permitted for their own purpose."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Least severe messages to log: debug, info, warning or error."""
+
+    @field_validator("private_hosts")
+    @classmethod
+    def _are_hosts(cls, value: str) -> str:
+        for text in _listed(value):
+            PrivateHost.parse(text)
+        return value
+
+    @property
+    def private_host_texts(self) -> tuple[str, ...]:
+        """The entries of `private_hosts`."""
+        return _listed(self.private_hosts)
 
     @property
     def base_url(self) -> str:
         """Address under which visitors reach this server, without a slash at the end."""
         host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
         return self.public_url or f"http://{host}:{self.port}"
+
+
+def _listed(value: str) -> tuple[str, ...]:
+    return tuple(filter(None, re.split(r"[\s,]+", value)))
 
 
 class StorageSettings(Group):

@@ -11,6 +11,7 @@ shell command uses the Chroma of a running server, and otherwise takes the lock 
 """
 
 import json
+import logging
 import secrets
 from contextlib import suppress
 from pathlib import Path
@@ -19,14 +20,34 @@ from filelock import FileLock, Timeout
 
 from server.errors import StartError
 
+log = logging.getLogger(__name__)
+
+OTHERS = 0o077
+"""Permissions of the group and of everybody else: nothing in the folder has any of them."""
+
+
+def _close_to_others(folder: Path) -> None:
+    """Take the permissions of others from `folder` and all that an earlier version left open in it."""
+    try:
+        for place in (folder, *folder.rglob("*")):
+            if not place.is_symlink():
+                place.chmod(place.stat().st_mode & ~OTHERS)
+    except FileNotFoundError:  # another process deleted a file of its own
+        _close_to_others(folder)
+    except PermissionError as error:
+        log.warning("%s belongs to another user, so its permissions stay: %s", folder, error)
+
 
 class DataFolder:
-    """Paths and locks; creates the folder. Raises StartError when it cannot be written to."""
+    """Paths and locks; creates the folder, and closes it to other users of the machine. Raises StartError
+    when it cannot be written to."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.expanduser().resolve()
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if self.path.stat().st_mode & OTHERS:
+                _close_to_others(self.path)
             probe = self.path / f".probe-{secrets.token_hex(4)}"
             probe.write_bytes(b"x")
             probe.unlink()

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from diskcache import Cache, Timeout
+from diskcache import Cache, Disk, Timeout
+from diskcache.core import MODE_PICKLE, UNKNOWN
 from redis import BlockingConnectionPool, Redis
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import AuthenticationError, OutOfMemoryError, RedisError
@@ -21,6 +22,37 @@ from server.storage.errors import StorageError
 Result = TypeVar("Result")
 
 LOCK_WAIT_S = 10
+
+
+class PlainDisk(Disk):  # type: ignore[misc]  # diskcache has no types
+    """Texts and numbers only: pickles, which run code when they are read, are neither written nor read."""
+
+    def put(self, key: Any) -> tuple[Any, bool]:
+        """Return `key` as it is stored. Raises TypeError."""
+        _check_plain(key)
+        return super().put(key)  # type: ignore[no-any-return]
+
+    def get(self, key: Any, raw: bool) -> Any:
+        """Return a stored key. Raises OSError."""
+        if not raw:
+            raise OSError("a pickled key is not read")
+        return super().get(key, raw)
+
+    def store(self, value: Any, read: bool, key: Any = UNKNOWN) -> Any:
+        """Return how `value` is stored. Raises TypeError."""
+        _check_plain(value)
+        return super().store(value, read, key)
+
+    def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
+        """Return a stored value. Raises OSError, which the cache takes for an absent value."""
+        if mode == MODE_PICKLE:
+            raise OSError("a pickled value is not read")
+        return super().fetch(mode, filename, value, read)
+
+
+def _check_plain(value: Any) -> None:
+    if not isinstance(value, str | int | float | bytes):
+        raise TypeError(f"{type(value).__name__} is neither text nor number")
 
 
 class DiskFolder:
@@ -63,7 +95,9 @@ class DiskFolder:
 
     def _work(self, work: Callable[[Cache], Result]) -> Result:
         if self._cache is None:
-            self._cache = Cache(str(self.folder), timeout=LOCK_WAIT_S, size_limit=self._size_limit)
+            self._cache = Cache(
+                str(self.folder), disk=PlainDisk, timeout=LOCK_WAIT_S, size_limit=self._size_limit
+            )
         return work(self._cache)
 
     def _close_cache(self) -> None:

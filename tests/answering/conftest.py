@@ -37,6 +37,7 @@ from server.storage.database import Database
 from server.storage.sites.incidents import IncidentStore
 from server.storage.sites.sites import SiteStore
 from tests.openai_server import OpenAIServer
+from tests.servers import HERE
 
 HOME = "https://lantern.example"
 TEXTS = {
@@ -144,7 +145,12 @@ def model_server(openai):
 @pytest.fixture
 def chat_model(model_server):
     return OpenAIChat(
-        "test-model", api_key="test-key", base_url=model_server.base_url, first_token_s=2, total_s=4
+        "test-model",
+        api_key="test-key",
+        base_url=model_server.base_url,
+        first_token_s=2,
+        total_s=4,
+        guard=HERE,
     )
 
 

@@ -19,6 +19,7 @@ from server.storage.shared_cache import DiskSharedCache
 from tests.answering.conftest import TEXTS, answer
 from tests.openai_replies import THOUGHTS
 from tests.openai_server import Fault, Habit
+from tests.servers import HERE
 
 ASKED = "What does delivery cost?"
 SENTENCE = "Delivery costs 4.50 EUR for each order."
@@ -87,7 +88,7 @@ ROWS = {
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS.keys())
 def test_whatever_the_model_does_the_visitor_reads_what_the_page_says(shop, model_server, row):
-    model = OpenAIChat("test-model", base_url=model_server.base_url, first_token_s=1, total_s=4)
+    model = OpenAIChat("test-model", base_url=model_server.base_url, guard=HERE, first_token_s=1, total_s=4)
     model_server.habit = row.habit
     for name, value in row.server.items():
         setattr(model_server, name, value)
@@ -116,7 +117,7 @@ def test_whatever_the_model_does_the_visitor_reads_what_the_page_says(shop, mode
 
 
 def test_reasoning_counts_as_waiting_for_the_first_word(shop, model_server):
-    model = OpenAIChat("test-model", base_url=model_server.base_url, first_token_s=0.3, total_s=4)
+    model = OpenAIChat("test-model", base_url=model_server.base_url, guard=HERE, first_token_s=0.3, total_s=4)
     model_server.script = lambda request: f"<think>{THOUGHTS * 20}</think>{json.dumps({'answer': WRITTEN})}"
     model_server.token_delay_s = 0.05
     _, final = answer(shop.pipeline(model), ASKED)

@@ -49,8 +49,8 @@ def crawled(web, tmp_path_factory, model_cache):
     """The folder of a crawled shop."""
     folder = tmp_path_factory.mktemp("context")
     (folder / "models").symlink_to(model_cache)
-    runtime = open_runtime(Settings.of(data_dir=folder))
-    made = Site("shop", "Lantern Shop", "Lantern Shop", (f"{web.url}/",), language="en", allow_private=True)
+    runtime = open_runtime(Settings.of(data_dir=folder, crawl_allow_private=True))
+    made = Site("shop", "Lantern Shop", "Lantern Shop", (f"{web.url}/",), language="en")
     runtime.stores.sites.create(replace(made, options=ALLOWED))
     runtime.crawling.refresh("shop", runtime.stores.crawls.start("shop"))
     runtime.close()

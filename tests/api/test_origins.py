@@ -38,7 +38,8 @@ def test_a_refused_page_can_read_why(client):
     ("base", "origin"),
     [("http://localhost", "http://localhost"), ("https://chat.example:8443", "https://chat.example:8443")],
 )
-def test_pages_of_the_server_itself_may_ask(client, base, origin):
+def test_pages_of_the_server_itself_may_ask(make_app, base, origin):
+    client = make_app(allowed_hosts="chat.example").test_client()
     response = client.post(
         "/api/v1/visitors", json={"site": "shop"}, headers={"Origin": origin}, base_url=base
     )
@@ -46,7 +47,7 @@ def test_pages_of_the_server_itself_may_ask(client, base, origin):
 
 
 def test_the_public_address_may_ask_however_the_request_arrived(make_app):
-    client = make_app(public_url="https://chat.example").test_client()
+    client = make_app(public_url="https://chat.example", allowed_hosts="10.0.0.7").test_client()
     response = client.post(
         "/api/v1/visitors",
         json={"site": "shop"},

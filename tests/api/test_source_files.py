@@ -2,6 +2,7 @@
 
 import pytest
 from markupsafe import Markup
+from playwright.sync_api import Error as BrowserError
 
 from crawler.sources.files import read_file
 from server.api.source_files import page_html
@@ -11,6 +12,7 @@ from server.storage.content.content import ContentStore
 from server.storage.content.reader import PageRecord
 from server.storage.content.source_pages import PageVersion, SourcePages
 from server.storage.content.sources import SourceKind
+from tests.api.conftest import served
 from tests.crawler.files import LOREM, pdf
 
 EVIL = b"""# <script>alert(1)</script> *Lamp*
@@ -127,3 +129,13 @@ def test_what_is_not_live_is_not_there(serve, runtime, client):
     assert client.get(url).status_code == 404
     assert client.get(f"{url}/file").status_code == 404
     assert client.get("/sources/nowhere/0123456789abcdef").status_code == 404
+
+
+def test_in_a_browser_the_page_has_no_part_in_the_origin_and_keeps_its_look(serve, runtime, client, browser):
+    with served(client.application) as base, browser.new_context() as context:
+        tab = context.new_page()
+        tab.goto(base + serve("guide.md", b"# Guide\n\nText.\n"))
+        assert tab.evaluate("self.origin") == "null"
+        assert tab.evaluate("getComputedStyle(document.querySelector('main')).maxWidth") != "none"
+        with pytest.raises(BrowserError):
+            tab.evaluate("document.cookie")

@@ -255,13 +255,19 @@ def office_database(migrated_sqlite, tmp_path):
 def make_office(office_database, tmp_path):
     """Makes an office with these ways of contact and settings."""
 
-    def make(contact, *, allow_private=True, options=None, **settings):
+    def make(contact, *, options=None, **settings):
         site = Site(
-            "shop", "Shop", "The\nLantern Shop", ("https://shop.example/",), allow_private=allow_private,
+            "shop", "Shop", "The\nLantern Shop", ("https://shop.example/",),
             options={"contact": contact, **(options or {})},
         )  # fmt: skip
         SiteStore(office_database).create(site)
-        quick = {"contact_retry_s": 0.01, "contact_timeout_s": 5.0, "mail_from": FROM, "contact_tries": 4}
+        quick = {
+            "contact_retry_s": 0.01,
+            "contact_timeout_s": 5.0,
+            "mail_from": FROM,
+            "contact_tries": 4,
+            "private_hosts": "127.0.0.1",
+        }
         return Office(office_database, Settings.of(data_dir=tmp_path, **quick | settings), site)
 
     return make

@@ -9,6 +9,7 @@ from server.domain.site import Site
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
 from tests.contact.conftest import FROM, Post, mail_server, talk, text_of
+from tests.servers import HERE
 
 MAIL = {"email": "people@shop.example"}
 
@@ -128,7 +129,7 @@ def test_without_a_mail_server_the_message_waits_and_the_log_says_what_to_set(ma
 
 def test_a_mail_server_that_is_not_there_is_named(mail):
     with pytest.raises(NotDelivered, match=r"127\.0\.0\.1:9 .*connection refused"):
-        MailServer("smtp://127.0.0.1:9", 5).send(mail)
+        MailServer("smtp://127.0.0.1:9", 5, HERE).send(mail)
 
 
 # --- Encryption
@@ -139,7 +140,7 @@ def test_a_password_travels_encrypted(mail, post, tls, certificate, monkeypatch)
     monkeypatch.setattr("server.contact.mail._is_here", lambda host: False)
     options = {"tls_context": tls, "require_starttls": True, "authenticator": post.authenticate}
     with mail_server(post, **options) as port:
-        MailServer(f"smtp://docent%40shop.example:p%40ss%2Fword@127.0.0.1:{port}", 5).send(mail)
+        MailServer(f"smtp://docent%40shop.example:p%40ss%2Fword@127.0.0.1:{port}", 5, HERE).send(mail)
     assert post.logins == [("docent@shop.example", "p@ss/word")]
     assert len(post.letters) == 1
 
@@ -147,7 +148,7 @@ def test_a_password_travels_encrypted(mail, post, tls, certificate, monkeypatch)
 def test_a_server_that_speaks_tls_from_the_start(mail, post, tls, certificate, monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate[0]))
     with mail_server(post, ssl_context=tls, server_hostname="127.0.0.1") as port:
-        MailServer(f"smtps://127.0.0.1:{port}", 5).send(mail)
+        MailServer(f"smtps://127.0.0.1:{port}", 5, HERE).send(mail)
     assert len(post.letters) == 1
 
 
@@ -157,7 +158,7 @@ def test_a_certificate_of_somebody_else_is_refused(mail, post, tls, monkeypatch)
         mail_server(post, tls_context=tls) as port,
         pytest.raises(NotDelivered, match=r"certificate verify failed"),
     ):
-        MailServer(f"smtp://127.0.0.1:{port}", 5).send(mail)
+        MailServer(f"smtp://127.0.0.1:{port}", 5, HERE).send(mail)
     assert post.letters == []
 
 
@@ -165,16 +166,16 @@ def test_a_server_elsewhere_that_cannot_encrypt_gets_nothing_unless_it_is_said(m
     monkeypatch.setattr("server.contact.mail._is_here", lambda host: False)
     with mail_server(post) as port:
         with pytest.raises(NotDelivered, match="offers no STARTTLS"):
-            MailServer(f"smtp://127.0.0.1:{port}", 5).send(mail)
+            MailServer(f"smtp://127.0.0.1:{port}", 5, HERE).send(mail)
         assert post.letters == []
-        MailServer(f"smtp://127.0.0.1:{port}?tls=off", 5).send(mail)
+        MailServer(f"smtp://127.0.0.1:{port}?tls=off", 5, HERE).send(mail)
     assert len(post.letters) == 1
 
 
 def test_a_wrong_password_is_said_without_the_password(mail, post):
     options = {"auth_require_tls": False, "authenticator": post.authenticate}
     with mail_server(post, **options) as port, pytest.raises(NotDelivered) as caught:
-        MailServer(f"smtp://docent:hunter2@127.0.0.1:{port}", 5).send(mail)
+        MailServer(f"smtp://docent:hunter2@127.0.0.1:{port}", 5, HERE).send(mail)
     assert "refused the user or the password of SMTP_URL" in str(caught.value)
     assert "hunter2" not in str(caught.value)
 

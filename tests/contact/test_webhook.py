@@ -93,7 +93,7 @@ def test_redirects_are_not_followed(make_office, receiver, target):
 
 
 def test_private_addresses_are_refused_unless_the_operator_allows_them(make_office, receiver):
-    office = make_office(hook(receiver), allow_private=False, contact_tries=1)
+    office = make_office(hook(receiver), private_hosts="", contact_tries=1)
     office.write()
     office.send_until_idle()
     ((_, state, log),) = office.log()
@@ -102,8 +102,8 @@ def test_private_addresses_are_refused_unless_the_operator_allows_them(make_offi
     assert receiver.requests == []
 
 
-def test_the_setting_for_private_crawls_allows_private_webhooks(make_office, receiver):
-    office = make_office(hook(receiver), allow_private=False, crawl_allow_private=True)
+def test_the_setting_for_private_webhooks_permits_them(make_office, receiver):
+    office = make_office(hook(receiver), private_hosts="", webhook_allow_private=True)
     office.write()
     office.send_until_idle()
     assert len(receiver.requests) == 1

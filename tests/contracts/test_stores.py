@@ -30,7 +30,6 @@ SHOP = Site(
     language="de",
     strategy="dense",
     flow="self-rag",
-    allow_private=True,
     options={"max_pages": 300, "floor": 0.25, "look": {"colour": "#123456"}},
 )
 ANSWER = Answer(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -136,6 +137,7 @@ def options(site: Site) -> Callable[..., CrawlOptions]:
             "page_time_s": 10.0,
             "retries": 0,
             "concurrency": 4,
+            "browser_sandbox": os.geteuid() != 0,
         }
         return CrawlOptions(**{**chosen, **changes})  # type: ignore[arg-type]
 

@@ -3,12 +3,19 @@ import time
 import pytest
 
 from crawler.errors import BadFile
-from crawler.extractors import SourceDocument, extract
+from crawler.extractors import FileLimits, SourceDocument, extract
 from crawler.page import Block
 
 
-def read(text):
-    return extract(SourceDocument("https://example.com/docs/guide.md", text.encode(), "text/markdown"))
+def read(text, **options):
+    return extract(
+        SourceDocument(
+            url="https://example.com/docs/guide.md",
+            body=text.encode(),
+            content_type="text/markdown",
+            **options,
+        )
+    )
 
 
 def blocks(text):
@@ -77,3 +84,25 @@ def test_markup_meant_to_be_slow_is_read_in_bounded_time(bomb):
 def test_a_file_that_is_too_long_is_an_error():
     with pytest.raises(BadFile, match="characters"):
         read("word " * 700_000)
+
+
+TABLE = "| lamp | price |\n|---|---|\n" + "| brass lamp | 12 |\n"
+
+
+@pytest.mark.parametrize(
+    "text", [TABLE + "| lamp | 12 |\n" * 128_000, "- a *lamp*\n" * 150_000, "a lamp \\| on\n\n" * 120_000]
+)
+def test_a_long_file_is_given_up_at_the_limit(text):
+    started = time.process_time()
+    with pytest.raises(BadFile, match=r"could not be read within 0\.5 s"):
+        read(text, limits=FileLimits(seconds=0.5))
+    assert time.process_time() - started < 3
+
+
+def test_reading_a_table_takes_time_in_proportion_to_its_length():
+    def seconds(rows):
+        started = time.process_time()
+        read(TABLE + "| lamp | 12 |\n" * rows)
+        return time.process_time() - started
+
+    assert seconds(16_000) < 10 * max(seconds(4_000), 0.1)

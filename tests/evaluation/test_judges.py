@@ -11,6 +11,7 @@ from server.evaluation.judges.model import ModelJudge
 from server.models.openai import OpenAIChat
 from tests.openai_replies import Fault
 from tests.openai_server import OpenAIServer
+from tests.servers import HERE
 
 PASSAGES = (
     "Delivery\nParcels to islands take five working days. Delivery costs 4.50 EUR.",
@@ -103,7 +104,9 @@ def ask(server):
 
         server.reset()
         server.script = script
-        chat = OpenAIChat("judge-1", api_key="k", base_url=server.base_url, first_token_s=5, total_s=9)
+        chat = OpenAIChat(
+            "judge-1", api_key="k", base_url=server.base_url, guard=HERE, first_token_s=5, total_s=9
+        )
         return ModelJudge(chat, "shop")
 
     return ask

@@ -62,11 +62,11 @@ def crawled(tmp_path_factory, model_cache):
     folder = tmp_path_factory.mktemp("crawled")
     (folder / "models").symlink_to(model_cache)
     with serve(Website("Lantern Shop", SHOP)) as website:
-        runtime = open_runtime(load_settings({"DATA_DIR": str(folder), "RELEVANCE_FLOOR": FLOOR}))
-        address = f"{website.url}/"
-        runtime.stores.sites.create(
-            Site("shop", "Lantern Shop", "Lantern Shop", (address,), allow_private=True)
+        runtime = open_runtime(
+            load_settings({"DATA_DIR": str(folder), "RELEVANCE_FLOOR": FLOOR, "CRAWL_ALLOW_PRIVATE": "1"})
         )
+        address = f"{website.url}/"
+        runtime.stores.sites.create(Site("shop", "Lantern Shop", "Lantern Shop", (address,)))
         Shop(runtime, website).crawl()
         runtime.gap_work.after_crawls()
         runtime.close()

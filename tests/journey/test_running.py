@@ -174,3 +174,22 @@ def test_the_doctor_names_what_is_wrong(tmp_path):
     assert len(failed) == 1
     assert "chat model" in failed[0]
     assert "OPENAI_BASE_URL" in failed[0]
+
+
+def test_nothing_in_the_data_folder_is_open_to_other_users(own_server, tmp_path):
+    """After a crawl, a question and a backup, in a folder that an earlier version left open."""
+    folder = tmp_path / "data"
+    (folder / "cache").mkdir(parents=True)
+    (folder / "cache" / "old.val").write_text("what a visitor wrote")
+    for place in (folder, folder / "cache", folder / "cache" / "old.val"):
+        place.chmod(0o755)
+    own_server.start()
+    own_server.wait_until_ready()
+    asked = own_server.shell(
+        "ask", "--site", own_server.shell("sites", "--json").stdout.split('"')[3], "Delivery?"
+    )
+    saved = own_server.shell("backup", str(folder / "backup.zip"))
+    assert (asked.returncode, saved.returncode) == (0, 0), (asked.stderr, saved.stderr)
+    names = [place for place in folder.rglob("*") if not place.is_symlink()]
+    assert len(names) > 20
+    assert [str(place) for place in (folder, *names) if place.stat().st_mode & 0o077] == []

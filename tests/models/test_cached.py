@@ -4,18 +4,19 @@ from server.domain.protocols import ModelError, Prompt
 from server.models.cached import CachedChat, CachedEmbedder
 from server.models.table import CHAT_MODELS, EMBEDDERS
 from tests.openai_server import Fault
+from tests.servers import HERE
 
 PROMPT = Prompt(system="Answer.", user="Question: how long?")
 
 
 @pytest.fixture
 def embedder(openai_server):
-    return EMBEDDERS.load("openai")("test-embedding", base_url=openai_server.base_url)
+    return EMBEDDERS.load("openai")("test-embedding", base_url=openai_server.base_url, guard=HERE)
 
 
 @pytest.fixture
 def chat(openai_server):
-    return CHAT_MODELS.load("openai")("test-chat", base_url=openai_server.base_url)
+    return CHAT_MODELS.load("openai")("test-chat", base_url=openai_server.base_url, guard=HERE)
 
 
 def test_a_query_is_embedded_once(openai_server, embedder):

@@ -7,6 +7,7 @@ from server.domain.protocols import ModelError, Prompt
 from server.models.resilient import RetryLater
 from server.models.table import CHAT_MODELS, EMBEDDERS
 from tests.openai_server import Fault, Reply
+from tests.servers import HERE
 
 PROMPT = Prompt(system="Reply in JSON.", user="Question: how long?", max_tokens=50, json=True)
 
@@ -17,11 +18,11 @@ def chat(openai_server):
 
 
 def make_chat(server, **options):
-    return CHAT_MODELS.load("openai")("test-chat", **({"base_url": server.base_url} | options))
+    return CHAT_MODELS.load("openai")("test-chat", guard=HERE, **({"base_url": server.base_url} | options))
 
 
 def make_embedder(server, **options):
-    return EMBEDDERS.load("openai")("test-embedding", **({"base_url": server.base_url} | options))
+    return EMBEDDERS.load("openai")("test-embedding", guard=HERE, **({"base_url": server.base_url} | options))
 
 
 def bodies(server):

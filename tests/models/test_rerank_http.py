@@ -8,6 +8,7 @@ from server.domain.protocols import ModelError
 from server.models.rerank import HttpRelevance
 from server.models.resilient import CallLimits, ResilientRelevance, RetryLater
 from tests.rerank_server import RerankServer
+from tests.servers import HERE
 
 TEXTS = ["Shops are open.", "Parcels to islands take five days.", "Parcels are brown."]
 
@@ -19,7 +20,7 @@ def server():
 
 
 def judged(server, **options):
-    return HttpRelevance(server.url, "judge-1", **options).relevance("parcels to islands", TEXTS)
+    return HttpRelevance(server.url, "judge-1", **options, guard=HERE).relevance("parcels to islands", TEXTS)
 
 
 @pytest.mark.parametrize("dialect", ["results", "tei"])
@@ -30,7 +31,7 @@ def test_each_text_gets_its_judgement_in_the_order_of_the_texts(server, dialect)
 
 def test_the_dialect_is_found_out_once(server):
     server.dialect = "tei"
-    model = HttpRelevance(server.url)
+    model = HttpRelevance(server.url, guard=HERE)
     model.relevance("parcels", TEXTS)
     model.relevance("islands", TEXTS)
     assert ["documents" in request["body"] for request in server.requests] == [True, False, False]
@@ -45,7 +46,7 @@ def test_model_and_key_are_sent(server):
 
 
 def test_an_address_that_names_the_page_is_taken_as_it_is(server):
-    HttpRelevance(f"{server.url}/rerank").relevance("parcels", TEXTS)
+    HttpRelevance(f"{server.url}/rerank", guard=HERE).relevance("parcels", TEXTS)
     assert server.requests[0]["path"] == "/v1/rerank"
 
 
@@ -57,12 +58,12 @@ def test_raw_values_become_shares_in_the_same_order(server):
 
 
 def test_no_texts_need_no_call(server):
-    assert HttpRelevance(server.url).relevance("parcels", []) == []
+    assert HttpRelevance(server.url, guard=HERE).relevance("parcels", []) == []
     assert server.requests == []
 
 
 def test_text_that_is_no_utf8_and_empty_text_are_sent_all_the_same(server):
-    assert len(HttpRelevance(server.url).relevance("\ud800", ["", "\udfff parcels"])) == 2
+    assert len(HttpRelevance(server.url, guard=HERE).relevance("\ud800", ["", "\udfff parcels"])) == 2
 
 
 @pytest.mark.parametrize(
@@ -119,7 +120,7 @@ def test_a_server_that_is_not_there_is_unreachable():
     with RerankServer() as gone:
         url = gone.url
     with pytest.raises(ModelError) as raised:
-        HttpRelevance(url).relevance("parcels", TEXTS)
+        HttpRelevance(url, guard=HERE).relevance("parcels", TEXTS)
     assert raised.value.kind == "unreachable"
 
 
@@ -129,7 +130,7 @@ def test_a_failure_that_passes_is_tried_again(server):
 
         def relevance(self, query, texts):
             server.status = 500 if not server.requests else 200
-            return HttpRelevance(server.url).relevance(query, texts)
+            return HttpRelevance(server.url, guard=HERE).relevance(query, texts)
 
     model = ResilientRelevance(Recovering(), CallLimits(retries=1, backoff_s=0.01))
     assert len(model.relevance("parcels", TEXTS)) == 3

@@ -9,6 +9,7 @@ from server.models.metered import TokenBudget
 from server.models.resilient import CallLimits, ResilientChat, ResilientEmbedder
 from server.models.table import CHAT_MODELS, EMBEDDERS
 from tests.openai_server import Fault, Reply
+from tests.servers import HERE
 
 PROMPT = Prompt(system="Answer.", user="Question: how long do refunds take?")
 
@@ -19,7 +20,7 @@ def make_chat(openai_server):
     openai = CHAT_MODELS.load("openai")
 
     def make(budget=None, first_token_s=5.0, **limits):
-        model = openai("test-chat", base_url=openai_server.base_url, first_token_s=first_token_s)
+        model = openai("test-chat", base_url=openai_server.base_url, first_token_s=first_token_s, guard=HERE)
         return ResilientChat(model, CallLimits(**({"backoff_s": 0.001} | limits)), budget)
 
     return make
@@ -169,7 +170,7 @@ def test_calls_that_failed_are_not_counted_against_the_budget(openai_server, mak
 
 
 def test_one_failed_batch_of_many_is_the_only_one_sent_again(openai_server):
-    embedder = EMBEDDERS.load("openai")("test-embedding", base_url=openai_server.base_url)
+    embedder = EMBEDDERS.load("openai")("test-embedding", base_url=openai_server.base_url, guard=HERE)
     resilient = ResilientEmbedder(embedder, CallLimits(backoff_s=0.001), batch=10)
     openai_server.fail_next(Fault.SERVER_ERROR)
     assert len(resilient.embed([f"text {number}" for number in range(30)])) == 30
@@ -179,5 +180,5 @@ def test_one_failed_batch_of_many_is_the_only_one_sent_again(openai_server):
 def test_a_call_that_had_to_wait_for_a_second_try_keeps_its_result(openai_server):
     openai_server.retry_after_s = 0.2
     openai_server.fail_next(Fault.RATE_LIMITED)
-    embedder = EMBEDDERS.load("openai")("test-embedding", base_url=openai_server.base_url)
+    embedder = EMBEDDERS.load("openai")("test-embedding", base_url=openai_server.base_url, guard=HERE)
     assert ResilientEmbedder(embedder, CallLimits(total_s=0.1)).embed(["refund"])

@@ -35,7 +35,6 @@ class Shop:
                 "Lantern Shop",
                 (f"{website.url}/",),
                 strategy=strategy,
-                allow_private=True,
             )
         )
 

@@ -23,6 +23,7 @@ from server.retrieval.published.contextual import (
 )
 from server.storage.content.reader import PageRecord
 from tests.openai_server import OpenAIServer
+from tests.servers import HERE
 from tests.strategy_shop import URL, Shop
 
 FILLER = "The weather station on the roof measures wind, rain and sunshine every hour of the day. "
@@ -72,7 +73,7 @@ def server():
 
 
 def chat(server):
-    return OpenAIChat("test", base_url=server.base_url)
+    return OpenAIChat("test", base_url=server.base_url, guard=HERE)
 
 
 def prompts(server):

@@ -19,6 +19,7 @@ from server.retrieval.published.derived.build import Artefact
 from server.retrieval.published.derived.index import derived_kind
 from tests.openai_replies import Fault
 from tests.openai_server import OpenAIServer
+from tests.servers import HERE
 from tests.strategy_shop import chunk
 
 
@@ -89,7 +90,7 @@ def server():
 
 
 def chat(server, name="test"):
-    return OpenAIChat(name, base_url=server.base_url)
+    return OpenAIChat(name, base_url=server.base_url, guard=HERE)
 
 
 def slogans(shop):

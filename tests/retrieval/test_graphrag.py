@@ -26,6 +26,7 @@ from server.retrieval.published.graphrag.reports import (
 from server.retrieval.table import check_spec
 from tests.openai_replies import Fault
 from tests.openai_server import OpenAIServer
+from tests.servers import HERE
 from tests.strategy_shop import Shop, chunk
 
 LAMPS = [
@@ -102,7 +103,7 @@ def server():
 
 
 def chat(server):
-    return OpenAIChat("test", base_url=server.base_url)
+    return OpenAIChat("test", base_url=server.base_url, guard=HERE)
 
 
 def told_by_a_model(request):

@@ -11,6 +11,7 @@ from server.domain.tuning import Tuning
 from server.models.openai import OpenAIChat
 from server.retrieval.published.hierarchical import HierarchicalOptions, units
 from tests.openai_server import OpenAIServer
+from tests.servers import HERE
 from tests.strategy_shop import URL, Shop
 
 FILLER = "It is described here in plain words for everybody who wants to know. "
@@ -66,7 +67,7 @@ def server():
 
 
 def chat(server):
-    return OpenAIChat("test", base_url=server.base_url)
+    return OpenAIChat("test", base_url=server.base_url, guard=HERE)
 
 
 def test_a_page_and_its_longer_sections_are_units():

@@ -15,6 +15,7 @@ from server.retrieval.published.hipporag.reading import links_of, passage_links
 from server.retrieval.published.hipporag.strategy import HIPPORAG, HippoRagOptions
 from tests.openai_replies import Fault
 from tests.openai_server import OpenAIServer
+from tests.servers import HERE
 from tests.strategy_shop import Shop, chunk
 
 FILM = chunk(
@@ -205,7 +206,9 @@ def told(request):
 def test_a_model_reads_entities_then_facts_and_picks_facts_for_the_question(tmp_path, model_cache):
     with OpenAIServer() as server:
         server.script = told
-        shop = Shop("hipporag", tmp_path, model_cache, OpenAIChat("test", base_url=server.base_url))
+        shop = Shop(
+            "hipporag", tmp_path, model_cache, OpenAIChat("test", base_url=server.base_url, guard=HERE)
+        )
         shop.change(*PAGES)
         assert len(server.requests) == 2 * len(PAGES)
         facts = shop.index.live().records["facts"]
@@ -227,7 +230,9 @@ def test_where_the_model_recognises_no_fact_hybrid_answers(tmp_path, model_cache
         server.script = lambda request: (
             '{"facts": []}' if "<facts>" in request["messages"][-1]["content"] else told(request)
         )
-        shop = Shop("hipporag", tmp_path, model_cache, OpenAIChat("test", base_url=server.base_url))
+        shop = Shop(
+            "hipporag", tmp_path, model_cache, OpenAIChat("test", base_url=server.base_url, guard=HERE)
+        )
         shop.change(*PAGES)
         hits = shop.found("Who made The Silver Lantern?")
         assert not any("walk" in hit.scores for hit in hits)
@@ -237,7 +242,9 @@ def test_where_the_model_recognises_no_fact_hybrid_answers(tmp_path, model_cache
 def test_replies_that_cannot_be_read_are_replaced_by_phrases(tmp_path, model_cache):
     with OpenAIServer() as server:
         server.script = lambda request: '{"entities": 3, "triples": "__import__(1)", "facts": {}}'
-        shop = Shop("hipporag", tmp_path, model_cache, OpenAIChat("test", base_url=server.base_url))
+        shop = Shop(
+            "hipporag", tmp_path, model_cache, OpenAIChat("test", base_url=server.base_url, guard=HERE)
+        )
         shop.change(*PAGES)
         assert "mara holm" in shop.index.live().facts["phrases"]
         assert "film" in ids(shop.found("Who made The Silver Lantern?"))

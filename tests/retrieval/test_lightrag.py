@@ -12,6 +12,7 @@ from server.retrieval.published.derived.build import Artefact
 from server.retrieval.table import check_spec
 from tests.openai_replies import Fault
 from tests.openai_server import OpenAIServer
+from tests.servers import HERE
 from tests.strategy_shop import Shop, chunk
 
 MAXI = chunk("maxi", "The Glow Maxi is made by Brass Works. It has a dimmer.", title="Glow Maxi")
@@ -63,7 +64,7 @@ def told_by_a_model(request):
 
 
 def chat(server):
-    return OpenAIChat("test", base_url=server.base_url)
+    return OpenAIChat("test", base_url=server.base_url, guard=HERE)
 
 
 def entity(shop, name):

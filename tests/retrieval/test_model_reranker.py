@@ -23,6 +23,7 @@ from server.storage.sites.sites import SiteStore
 from tests.openai_replies import Fault
 from tests.openai_server import OpenAIServer
 from tests.rerank_server import RerankServer
+from tests.servers import HERE
 
 TEXTS = {
     "take": "Parcels to islands take five working days.",
@@ -97,7 +98,7 @@ def ids(hits):
 
 
 def chat_model(server):
-    return OpenAIChat("test-chat", base_url=server.base_url)
+    return OpenAIChat("test-chat", base_url=server.base_url, guard=HERE)
 
 
 def numbers_of(request, wanted):
@@ -165,7 +166,10 @@ def test_numbers_that_repeat_count_once(shop, chat):
 
 def test_the_cross_encoder_gives_the_order_and_the_scores_stay(shop, judge):
     judge.raw = True
-    plain, hits = shop.found(), shop.found("cross-encoder", relevance_model=HttpRelevance(judge.url))
+    plain, hits = (
+        shop.found(),
+        shop.found("cross-encoder", relevance_model=HttpRelevance(judge.url, guard=HERE)),
+    )
     assert ids(hits) == ["cost", "take", "open"]
     assert [hit.score for hit in hits] == [hit.score for hit in plain]
     assert judge.requests[0]["body"]["query"] == ASKED.text
@@ -177,7 +181,7 @@ def test_the_cross_encoder_gives_the_order_and_the_scores_stay(shop, judge):
 )
 def test_a_rerank_api_that_fails_leaves_the_order_and_is_reported(shop, judge, status, body, kind):
     judge.status, judge.body = status, body
-    hits = shop.found("cross-encoder", relevance_model=HttpRelevance(judge.url))
+    hits = shop.found("cross-encoder", relevance_model=HttpRelevance(judge.url, guard=HERE))
     assert ids(hits) == ids(shop.found())
     assert shop.failures == [kind]
 

@@ -19,6 +19,7 @@ from server.retrieval.published.questions import (
     question_task,
 )
 from tests.openai_server import OpenAIServer
+from tests.servers import HERE
 from tests.strategy_shop import URL, Shop, chunk
 
 FERRY = chunk("ferry", "The ferry goes twice a week, so allow for five working days.", title="Islands")
@@ -147,7 +148,7 @@ def asker(body):
 
 def test_a_model_is_asked_once_for_each_chunk_and_what_it_says_is_kept(shop):
     with OpenAIServer(script=asker) as server:
-        model = OpenAIChat("tiny", base_url=server.base_url, api_key="k")
+        model = OpenAIChat("tiny", base_url=server.base_url, guard=HERE, api_key="k")
         made = shop(model=model)
         assert len(server.requests) == 3
         best = made.found("Tell me what about Heligoland")[0]
@@ -161,7 +162,7 @@ def test_a_model_is_asked_once_for_each_chunk_and_what_it_says_is_kept(shop):
 def test_a_plan_tells_what_a_model_would_take(shop):
     with OpenAIServer(script=asker) as server:
         made = shop()
-        model = OpenAIChat("tiny", base_url=server.base_url, api_key="k")
+        model = OpenAIChat("tiny", base_url=server.base_url, guard=HERE, api_key="k")
         made.index.model = model
         plan = made.strategy.builder.plan(made.text())
         assert (plan.calls, plan.remembered) == (3, 0)

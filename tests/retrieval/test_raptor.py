@@ -15,6 +15,7 @@ from server.retrieval.published.derived.build import Kit, SideIndexes
 from server.retrieval.published.raptor.build import Build
 from server.retrieval.published.raptor.options import RaptorOptions
 from tests.openai_server import OpenAIServer
+from tests.servers import HERE
 from tests.strategy_shop import URL, chunk
 
 TOPICS = ("lamp", "kettle", "island", "refund", "bicycle", "window", "garden", "piano", "harbour", "violin")
@@ -380,7 +381,7 @@ def test_a_question_that_the_embedder_cannot_read_goes_by_words(make):
 
 
 def test_a_model_writes_the_summaries_and_is_asked_once_for_each(make, server):
-    shop = make("raptor", model=OpenAIChat("test", base_url=server.base_url))
+    shop = make("raptor", model=OpenAIChat("test", base_url=server.base_url, guard=HERE))
     shop.change(*WARRANTY)
     asked, made = len(server.requests), len(shop.index.live().by_id)
     assert asked == made
@@ -394,7 +395,7 @@ def test_a_model_writes_the_summaries_and_is_asked_once_for_each(make, server):
 
 def test_a_reply_that_cannot_be_read_leaves_an_extract(make, server):
     server.script = lambda request: "I will not."
-    shop = make(model=OpenAIChat("test", base_url=server.base_url))
+    shop = make(model=OpenAIChat("test", base_url=server.base_url, guard=HERE))
     shop.change(*WARRANTY)
     assert all("will not" not in one.text for one in shop.index.live().by_id.values())
     assert shop.derived.newest(shop.index.key).figures["unread"] > 0
@@ -406,7 +407,8 @@ def test_what_was_paid_for_before_a_stop_is_not_paid_for_again(make, server):
             raise BuildStopped
 
     shop = make(
-        "raptor[clustering=gmm,cluster_tokens=200]", model=OpenAIChat("test", base_url=server.base_url)
+        "raptor[clustering=gmm,cluster_tokens=200]",
+        model=OpenAIChat("test", base_url=server.base_url, guard=HERE),
     )
     shop.monitor = Stopping()
     with pytest.raises(BuildStopped):

@@ -16,7 +16,9 @@ class Owner:
     """Somebody whose site has no website: Docent answers from what was uploaded."""
 
     def __init__(self, folder, **settings):
-        self.runtime = open_runtime(Settings.of(data_dir=folder, crawl_allow_private=True, **settings))
+        self.runtime = open_runtime(
+            Settings.of(data_dir=folder, crawl_allow_private=True, sources_folders="/tmp", **settings)
+        )
         self.runtime.stores.sites.create(Site("shop", "Lantern Shop", "Lantern Shop"))
 
     def upload(self, name, body):

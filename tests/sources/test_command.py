@@ -13,7 +13,16 @@ def shell(tmp_path, model_cache, capsys):
     (tmp_path / "data" / "models").symlink_to(model_cache)
 
     def run(*arguments):
-        code = main(["--set", f"DATA_DIR={tmp_path / 'data'}", "sources", *map(str, arguments)])
+        code = main(
+            [
+                "--set",
+                f"DATA_DIR={tmp_path / 'data'}",
+                "--set",
+                f"SOURCES_FOLDERS={tmp_path}",
+                "sources",
+                *map(str, arguments),
+            ]
+        )
         told = capsys.readouterr()
         return code, told.out, told.err
 

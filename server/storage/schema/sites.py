@@ -23,7 +23,7 @@ sites = Table(
     *texts("name", "title"),
     *jsons("start_urls", "origins"),
     *texts("language", "strategy", "flow"),
-    Column("allow_private", Boolean, nullable=False),
+    Column("allow_private", Boolean, nullable=False, default=False),  # unused: PRIVATE_HOSTS decides
     *jsons("options"),
     *integers("generation"),
     *moments("created_at"),

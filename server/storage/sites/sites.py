@@ -18,7 +18,7 @@ from server.storage.schema.sites import crawl_urls, crawls, incidents, site_note
 from server.storage.statements import AnyRow, upsert
 from server.storage.store import Store
 
-_FIELDS = tuple(column for column in sites.c if column.name not in ("created_at", "leaving"))
+_FIELDS = tuple(column for column in sites.c if column.name in Site.__dataclass_fields__)
 _STAYING = select(*_FIELDS).where(sites.c.leaving.is_(False))
 _ALL = _STAYING.order_by(sites.c.created_at, sites.c.id)
 _ONE = _STAYING.where(sites.c.id == bindparam("id"))

@@ -182,6 +182,12 @@ def test_a_restore_that_is_not_as_it_must_be_changes_nothing(operator, runtime, 
     assert operator.get("/admin/").status_code == 200
 
 
+@pytest.fixture
+def runtime(make_runtime):
+    """The mail server of these tests is on this machine."""
+    return make_runtime(private_hosts="127.0.0.1")
+
+
 def test_the_test_message_goes_to_oneself_only(operator, runtime):
     page = "/admin/settings/mail"
     answer = operator.send(page, {}, f"{page}/test")

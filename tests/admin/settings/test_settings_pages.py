@@ -10,6 +10,7 @@ import pytest
 
 from server.runtime.configuration import LiveSettings
 from server.settings import Settings
+from server.settings.changes import WrongSetting
 from server.storage.database import Database
 from server.storage.sealed import Seal
 from server.storage.setting_overrides import OverrideStore
@@ -17,6 +18,12 @@ from tests.admin.conftest import Browser, log_in, make_app
 
 MODELS, BUDGETS = "/admin/settings/models", "/admin/settings/budgets"
 KEY = "sk-a-secret-that-must-not-be-shown-abcd"
+
+
+@pytest.fixture
+def runtime(make_runtime):
+    """The providers of these tests are on this machine."""
+    return make_runtime(private_hosts="127.0.0.1")
 
 
 def field_errors(page):
@@ -282,3 +289,77 @@ def test_settings_of_a_process_are_made_of_the_environment_and_the_overrides(tmp
     assert live.current.models.chat_model == "from the start"
     assert live.current.storage.data_dir == tmp_path
     database.close()
+
+
+# --- Secrets stay with their address
+
+
+SECRETS = [
+    ("openai_base_url", "openai_api_key", {"chat_model": "small"}),
+    ("rerank_url", "rerank_api_key", {}),
+]
+
+
+@pytest.mark.parametrize("action", ["", "/test"])
+@pytest.mark.parametrize(("address", "secret", "more"), SECRETS)
+def test_a_stored_secret_does_not_go_to_another_address(operator, runtime, address, secret, more, action):
+    first = {address: "http://127.0.0.1:9/v1", secret: KEY, **more}
+    assert operator.send(MODELS, first).status_code == 302
+    with provider() as (elsewhere, seen):
+        answer = operator.send(MODELS, {**first, address: elsewhere, secret: ""}, f"{MODELS}{action}")
+        assert answer.status_code == 422
+        assert "This was entered for another address: enter the key" in answer.text
+        assert seen == []
+        assert runtime.configuration.settings.value(address) == "http://127.0.0.1:9/v1"
+        # Entered again, the same secret may go there.
+        assert operator.send(MODELS, {**first, address: elsewhere}, f"{MODELS}{action}").status_code in (
+            200,
+            302,
+        )
+
+
+@pytest.mark.parametrize(("address", "secret", "more"), SECRETS)
+def test_a_secret_of_the_environment_does_not_go_to_another_address(
+    make_runtime, password_hash, address, secret, more
+):
+    runtime = make_runtime(**{secret: KEY})
+    live = runtime.configuration.live
+    with pytest.raises(WrongSetting, match="enter the key"):
+        live.change({address: "https://evil.example/v1", **more}, "eve")
+    live.change({address: "https://other.example/v1", secret: "another", **more}, "eve")
+    with pytest.raises(WrongSetting, match="enter the key"):
+        live.reset({secret})
+    assert live.current.value(secret) == "another"
+
+
+def test_a_stored_row_does_not_send_a_secret_elsewhere(runtime):
+    """As a restored backup may hold it."""
+    live = runtime.configuration.live
+    live.change({"openai_base_url": "https://api.example/v1", "openai_api_key": KEY}, "ada")
+    OverrideStore(runtime.database).put({"openai_base_url": ("https://evil.example/v1", False)}, "eve")
+    live.refresh()
+    assert live.current.models.openai_api_key == ""
+    assert live.problems["openai_api_key"] == "was entered for another address"
+
+
+def test_a_secret_of_an_earlier_version_counts_for_the_address_that_it_is_sent_to(runtime):
+    live = runtime.configuration.live
+    sealed = runtime.configuration.seal.close(KEY)
+    OverrideStore(runtime.database).put({"openai_api_key": (sealed, True)}, "ada")
+    live.refresh()
+    assert live.current.models.openai_api_key == KEY
+    with pytest.raises(WrongSetting, match="enter the key"):
+        live.change({"openai_base_url": "https://evil.example/v1"}, "eve")
+
+
+def test_a_webhook_at_another_address_gets_another_secret(operator, runtime):
+    fields = {"url": "https://hooks.example/a", "kinds": "crawl.failed", "site": ""}
+    operator.send("/admin/settings/webhooks", fields)
+    (hook,) = runtime.delivery.webhooks.all()
+    page = f"/admin/settings/webhooks/{hook.id}"
+    assert operator.send(page, {**fields, "kinds": "gap.opened"}).status_code == 302
+    assert runtime.delivery.webhooks.get(hook.id).secret == hook.secret
+    operator.send(page, {**fields, "url": "https://other.example/a"})
+    changed = runtime.delivery.webhooks.get(hook.id)
+    assert changed.url == "https://other.example/a"
+    assert runtime.configuration.seal.open(changed.secret) != runtime.configuration.seal.open(hook.secret)

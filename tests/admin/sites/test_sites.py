@@ -17,7 +17,6 @@ def test_a_site_is_made_of_its_address_and_read_at_once(operator, runtime):
     assert answer.location == "/admin/sites/example-com"
     site = runtime.stores.sites.get("example-com")
     assert (site.name, site.start_urls) == ("www.example.com", ("https://www.example.com/",))
-    assert not site.allow_private
     assert runtime.stores.crawls.latest("example-com").state == "waiting"
     assert "Docent is reading it now." in operator.get(answer.location).text
 

@@ -3,7 +3,7 @@ import pytest
 from crawler.crawl import crawl
 from crawler.discovery.urls import canonical
 from crawler.errors import BadStart, FetchError, Refused
-from crawler.fetching.connections import AddressGuard, resolve
+from crawler.fetching.addresses import AddressGuard, resolve
 from crawler.fetching.fetcher import Fetcher
 from crawler.options import CrawlOptions
 
@@ -122,7 +122,7 @@ def test_a_private_start_is_refused_with_the_way_out(start: str) -> None:
 
 
 def test_a_metadata_start_is_refused_without_a_way_out() -> None:
-    with pytest.raises(BadStart, match="never crawled") as caught:
+    with pytest.raises(BadStart, match="never reached") as caught:
         crawl(CrawlOptions(start_urls=("http://169.254.169.254/",), allow_private=True))
     assert "--allow-private" not in str(caught.value)
 

@@ -1,5 +1,6 @@
 """Pages that try every way out of the browser, with and without the interception of their requests."""
 
+import os
 import shutil
 import socket
 import threading
@@ -10,7 +11,7 @@ from playwright.async_api import BrowserType
 from crawler.content import Renderer
 from crawler.errors import FetchError
 from crawler.fetching import browser as browsers
-from crawler.fetching.connections import AddressGuard
+from crawler.fetching.addresses import AddressGuard
 from crawler.fetching.fetcher import Fetcher, HttpResponse
 from crawler.options import CrawlOptions
 from tests.conftest import missing_program
@@ -124,7 +125,9 @@ def listener():
 
 
 def _rendered(listener: Listener) -> str:
-    options = CrawlOptions(start_urls=(ADDRESS,), render_pages=1, render_time_s=6.0)
+    options = CrawlOptions(
+        start_urls=(ADDRESS,), render_pages=1, render_time_s=6.0, browser_sandbox=os.geteuid() != 0
+    )
     fetcher = Fetcher(options, AddressGuard())
     renderer = Renderer(options, fetcher)
     markup = WAYS.replace("HOST", listener.host).replace("UDP", listener.udp_host)

@@ -14,7 +14,7 @@ import brotli
 import pytest
 
 from crawler.errors import BadStart, FetchError
-from crawler.fetching.connections import AddressGuard
+from crawler.fetching.addresses import AddressGuard
 from crawler.fetching.fetcher import Fetcher, Validators
 from crawler.options import CrawlOptions
 from tests.conftest import missing_program

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -64,6 +65,7 @@ def rendering():
                 "timeout_s": 15.0,
                 "render_time_s": 20.0,
                 "render_pages": 2,
+                "browser_sandbox": os.geteuid() != 0,
                 **changes,
             }
             options = CrawlOptions(start_urls=("http://127.0.0.1/",), **chosen)
@@ -295,7 +297,7 @@ import sys
 from crawler.fetching.fetcher import Fetcher, HttpResponse
 from crawler.options import CrawlOptions
 from crawler.content import Renderer
-options = CrawlOptions(start_urls=("http://site.example/",), render_time_s=100, render_pages=1)
+options = CrawlOptions(start_urls=("http://site.example/",), render_time_s=100, render_pages=1, browser_sandbox=False)
 renderer = Renderer(options, Fetcher(options))
 headers = {"content-type": "text/html"}
 print(renderer.render("http://site.example/", HttpResponse("http://site.example/", 200, headers, b"<p>x</p>")), flush=True)
@@ -358,3 +360,14 @@ def test_a_browser_that_is_not_there_is_named_with_a_way_out() -> None:
 def test_a_program_that_is_no_browser_is_an_error_in_words(render) -> None:
     with pytest.raises(FetchError, match="does not start"):
         render("<p>x</p>", browser="/bin/false")
+
+
+def test_as_root_no_page_is_opened_without_a_sandbox_unless_that_is_allowed(shop, ends, monkeypatch):
+    shop.page("/tea", SHELL)
+    assert ends(start_urls=(shop.url("/tea"),))["/tea"].page
+    monkeypatch.setattr("crawler.content.os.geteuid", lambda: 0)
+    outcome = ends(start_urls=(shop.url("/tea"),), browser_sandbox=True)["/tea"]
+    assert outcome.state is UrlState.EMPTY
+    assert "Chromium has no sandbox as root; run Docent as another user" in outcome.reason
+    with pytest.raises(BadStart, match="CRAWL_BROWSER_SANDBOX=0"):
+        ends(start_urls=(shop.url("/tea"),), browser_sandbox=True, render="always")

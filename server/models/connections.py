@@ -1,0 +1,65 @@
+"""Connections to model providers, which go to checked addresses only."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import httpcore2
+import httpx2
+
+from crawler.errors import FetchError, Refused
+from crawler.fetching.addresses import AddressGuard
+
+ADVICE = "an owner can add it to the private hosts under Settings"
+
+
+def guarded(client: httpx2.Client, guard: AddressGuard) -> httpx2.Client:
+    """Let `client` connect to nothing but addresses that `guard` permits, and return it.
+
+    Where the environment names a proxy, the proxy connects; what it is asked for is checked first.
+    """
+    transport: Any = client._transport  # the library takes no other resolver
+    transport._pool._network_backend = _Backend(guard)
+    if any(client._mounts.values()):
+        client.event_hooks = {"request": [lambda request: _check(guard, str(request.url))]}
+    return client
+
+
+class _Backend(httpcore2.SyncBackend):
+    def __init__(self, guard: AddressGuard) -> None:
+        self._guard = guard
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore2.NetworkStream:
+        """Connect to the first permitted address that answers."""
+        failure: Exception = httpcore2.ConnectError(f"{host} has no address")
+        for address in _permitted(self._guard, host, port):
+            try:
+                return super().connect_tcp(address, port, timeout, local_address, socket_options)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+                failure = error
+        raise failure
+
+
+def _permitted(guard: AddressGuard, host: str, port: int) -> list[str]:
+    try:
+        return guard.addresses(host, port)
+    except Refused as error:
+        raise httpx2.ConnectError(f"{error}; {ADVICE}" if error.can_be_allowed else str(error)) from error
+    except FetchError as error:
+        raise httpx2.ConnectError(str(error)) from error
+
+
+def _check(guard: AddressGuard, url: str) -> None:
+    address = httpx2.URL(url)
+    try:
+        guard.check(url)
+    except Refused:
+        _permitted(guard, address.host, address.port or (443 if address.scheme == "https" else 80))
+    except FetchError:
+        return  # the proxy may know the name
