@@ -12,9 +12,9 @@ from admin.people.login import let_in_with_second_factor
 from admin.people.passwords import hash_password
 from admin.people.sessions import safe_next
 from admin.replies import note, refused
-from crawler.fetching.connections import AddressGuard
 from server.api.access import configuration, people_stores, shared
 from server.api.refusals import refused_access
+from server.guards.network import for_sign_on
 from server.guards.openid import Begun, OpenIdClient, Person, SignOnRefused
 from server.settings import Settings
 from server.storage.errors import OperatorExists
@@ -66,8 +66,7 @@ def client_of(settings: Settings) -> OpenIdClient:
     """Return the client that these settings describe. Raises SignOnRefused."""
     if not settings.sign_on.issuer:
         raise SignOnRefused("Single sign-on is not set up.")
-    guard = AddressGuard(settings.crawling.allow_private)
-    return OpenIdClient(settings.sign_on, guard, callback_address(settings))
+    return OpenIdClient(settings.sign_on, for_sign_on(settings), callback_address(settings))
 
 
 def _begun() -> tuple[Begun, str]:

@@ -21,7 +21,8 @@ from urllib3.exceptions import HTTPError
 from urllib3.util import Timeout
 
 from crawler.errors import FetchError
-from crawler.fetching.connections import AddressGuard, Deadlines, guarded_pools
+from crawler.fetching.addresses import AddressGuard
+from crawler.fetching.connections import Deadlines, guarded_pools
 from server.settings.sign_on import SignOnSettings
 
 TIMEOUT_S = 10.0

@@ -31,7 +31,7 @@ def provider():
 def runtime(make_runtime, provider, password_hash):
     runtime = make_runtime(
         public_url="http://localhost:8000",
-        crawl_allow_private=True,
+        private_hosts="127.0.0.1",
         oidc_issuer=provider.issuer,
         oidc_client_id="docent",
         oidc_client_secret="a secret/with: signs",
@@ -206,11 +206,12 @@ def test_a_slow_answer_is_cut_off(app, runtime, provider, monkeypatch, path):
 
 
 def test_a_provider_that_is_away_is_said(app, runtime, provider):
-    runtime.configuration.live.change({"oidc_issuer": "http://127.0.0.1:9"}, EMAIL)
+    secret = {"oidc_client_secret": "another"}
+    runtime.configuration.live.change({"oidc_issuer": "http://127.0.0.1:9", **secret}, EMAIL)
     browser = Browser(app)
     assert browser.get("/admin/login/sso").location == "/admin/login"
     assert refusals(runtime) == ["The provider at 127.0.0.1 cannot be reached."]
-    runtime.configuration.live.change({"oidc_issuer": "https://nowhere.invalid"}, EMAIL)
+    runtime.configuration.live.change({"oidc_issuer": "https://nowhere.invalid", **secret}, EMAIL)
     assert browser.get("/admin/login/sso").location == "/admin/login"
     assert "nowhere.invalid was not found" in refusals(runtime)[0]
 
@@ -278,7 +279,7 @@ def test_an_expired_invitation_is_none(app, runtime, provider, monkeypatch):
 def test_tries_are_rate_limited_before_anything_is_asked_or_noted(make_runtime, provider):
     runtime = make_runtime(
         login_limit="3/minute",
-        crawl_allow_private=True,
+        private_hosts="127.0.0.1",
         oidc_issuer=provider.issuer,
         oidc_client_id="docent",
     )

@@ -40,7 +40,6 @@ def open_dashboard(make_runtime, provider, tab):
         issuer, port = provider
         given = {
             "public_url": f"http://localhost:{port}",
-            "crawl_allow_private": True,
             "oidc_issuer": issuer,
             "oidc_client_id": "docent",
             "oidc_client_secret": "a-secret",
@@ -184,8 +183,11 @@ def test_a_wrong_client_secret_is_said(tab, open_dashboard):
         assert refusals(runtime) == ["The provider at 127.0.0.1 answered 401 (invalid_client)."]
 
 
-def test_a_provider_in_a_private_network_is_not_asked_unless_that_is_permitted(tab, open_dashboard):
-    with open_dashboard(crawl_allow_private=False) as runtime:
+def test_a_provider_in_a_private_network_is_not_asked_unless_that_is_permitted(tab, open_dashboard, provider):
+    empty = {"oidc_issuer": "", "oidc_client_id": "", "oidc_client_secret": ""}
+    with open_dashboard(**empty) as runtime:
+        typed = {"oidc_issuer": provider[0], "oidc_client_id": "docent"}
+        runtime.configuration.live.change(typed, EMAIL)
         tab.goto("/admin/login")
         tab.get_by_role("link", name=SIGN_ON).click()
         tab.get_by_text("The provider was not asked").wait_for()
@@ -219,7 +221,7 @@ def test_without_passwords_people_sign_in_and_a_link_still_opens_for_whoever_is_
 
 def test_an_owner_sets_it_up_on_the_dashboard(browser, tab, open_dashboard, password_hash, provider):
     empty = {"oidc_issuer": "", "oidc_client_id": "", "oidc_client_secret": ""}
-    with open_dashboard(**empty) as runtime:
+    with open_dashboard(**empty, private_hosts="127.0.0.1") as runtime:
         runtime.people.operators.create(EMAIL, password_hash)
         tab.goto("/admin/login")
         assert tab.get_by_role("link", name=SIGN_ON).count() == 0
