@@ -61,7 +61,7 @@ def account_passkey_add() -> ResponseReturnValue:
     """From now on a login with the password needs a second factor. Recovery codes are made with the first."""
     name, is_first = request.form.get("name", "").strip()[:60], not g.operator.has_second_factor
     try:
-        register(g.operator, name or "Passkey")
+        register(g.operator, name or "Passkey", request.form.get("credential", ""))
     except PasskeyRefused as error:
         return refused(str(error), "account_passkey_new")
     changed("added a passkey", name=name)
@@ -120,7 +120,7 @@ def _let_in(page_before: str, operator: Operator | None, target: str | None) -> 
     if wait := seconds_to_wait():
         return refused(f"Too many attempts. Try again in {wait} s.", page_before)
     try:
-        found = signed_in(operator)
+        found = signed_in(request.form.get("credential", ""), operator)
     except PasskeyRefused as error:
         whose = operator or people_stores().operators.get(error.operator_id or 0)
         note_refusal("was refused with a passkey", str(error), whose)

@@ -10,7 +10,7 @@ from time import time
 from typing import Any
 from urllib.parse import urlsplit
 
-from flask import request, session
+from flask import session
 from webauthn import (
     generate_authentication_options,
     generate_registration_options,
@@ -94,12 +94,12 @@ def registration_options(operator: Operator) -> dict[str, Any]:
     return options_to_json_dict(options)
 
 
-def register(operator: Operator, name: str) -> None:
-    """Store the passkey that the device made. Raises PasskeyRefused."""
+def register(operator: Operator, name: str, text: str) -> None:
+    """Store the passkey that the device made, by its answer `text`. Raises PasskeyRefused."""
     challenge, handle = _challenge("register")
     try:
         made = verify_registration_response(
-            credential=parse_registration_credential_json(_answer()),
+            credential=parse_registration_credential_json(text[:LONGEST_ANSWER]),
             expected_challenge=challenge,
             expected_rp_id=_host(),
             expected_origin=_origin(),
@@ -136,12 +136,12 @@ def sign_in_options(operator: Operator | None = None) -> dict[str, Any]:
     return options_to_json_dict(options)
 
 
-def signed_in(operator: Operator | None = None) -> Operator:
-    """Return whose passkey signed, and note its use. Without an operator, who gave a password before, the
-    device must have checked its user. Raises PasskeyRefused."""
+def signed_in(text: str, operator: Operator | None = None) -> Operator:
+    """Return whose passkey signed `text`, which the device answered, and note its use. Without an operator,
+    who gave a password before, the device must have checked its user. Raises PasskeyRefused."""
     challenge, _ = _challenge(_second(operator) if operator else "sign-in")
     try:
-        answer = parse_authentication_credential_json(_answer())
+        answer = parse_authentication_credential_json(text[:LONGEST_ANSWER])
         known = people_stores().passkeys.find(answer.id)
         if known is None or (operator is not None and known.operator_id != operator.id):
             raise PasskeyRefused("This passkey is not known here. It may have been removed.")
@@ -206,10 +206,6 @@ def _challenge(purpose: str) -> tuple[bytes, str]:
     if not shared().cache.add(f"passkey-challenge:{held[1]}", "1", CHALLENGE_S):
         raise PasskeyRefused("This answer was used already. Try again.")
     return base64url_to_bytes(held[1]), held[2]
-
-
-def _answer() -> str:
-    return request.form.get("credential", "")[:LONGEST_ANSWER]
 
 
 def _wrong(error: Exception) -> PasskeyRefused:
