@@ -17,7 +17,9 @@ class SignOnSettings(Group):
 
     model_config = prefixed("oidc_")
     heading: ClassVar = "Single sign-on"
-    about: ClassVar = "What to enter at the provider: [Settings and people](people.md#how-do-i-set-up-single-sign-on)."
+    about: ClassVar = (
+        "What to enter at the provider: [Settings and people](people.md#how-do-i-set-up-single-sign-on)."
+    )
 
     issuer: Annotated[WebAddress, Changeable("sign_on", "Issuer")] = ""
     """Address of the OpenID Connect provider, such as https://login.example.com. Empty: no single sign-on."""
