@@ -204,7 +204,7 @@ def test_without_passwords_people_sign_in_and_a_link_still_opens_for_whoever_is_
         answer = browser.send("/admin/login", form)
         assert (answer.status_code, answer.location) == (302, "/admin/login")
         assert browser.get("/admin/").status_code == 302
-        invitation = runtime.people.links.invite("dora@example.com", Role.EDITOR, EMAIL)
+        invitation = runtime.people.links.invite("dora@example.com", Role.EDITOR, "ben@example.com")
         tab.goto(f"/admin/welcome?token={invitation}")
         assert "Log in with single sign-on" in tab.locator(".notice.problem").inner_text()
         link = runtime.people.links.reset(ada, EMAIL, Role.OWNER, "the shell")
