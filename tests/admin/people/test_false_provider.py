@@ -206,11 +206,12 @@ def test_a_slow_answer_is_cut_off(app, runtime, provider, monkeypatch, path):
 
 
 def test_a_provider_that_is_away_is_said(app, runtime, provider):
-    runtime.configuration.live.change({"oidc_issuer": "http://127.0.0.1:9"}, EMAIL)
+    secret = {"oidc_client_secret": "another"}
+    runtime.configuration.live.change({"oidc_issuer": "http://127.0.0.1:9", **secret}, EMAIL)
     browser = Browser(app)
     assert browser.get("/admin/login/sso").location == "/admin/login"
     assert refusals(runtime) == ["The provider at 127.0.0.1 cannot be reached."]
-    runtime.configuration.live.change({"oidc_issuer": "https://nowhere.invalid"}, EMAIL)
+    runtime.configuration.live.change({"oidc_issuer": "https://nowhere.invalid", **secret}, EMAIL)
     assert browser.get("/admin/login/sso").location == "/admin/login"
     assert "nowhere.invalid was not found" in refusals(runtime)[0]
 
