@@ -134,8 +134,8 @@ def test_a_privacy_page_that_is_no_web_address_is_left_out(client, runtime, url)
 
 def test_a_picture_of_this_server_is_told_with_its_whole_address(client, runtime):
     runtime.stores.sites.update(replace(SHOP, options={"look": {"avatar": "/sources/shop/face.png"}}))
-    look = client.get("/api/v1/sites/shop/widget", base_url="https://chat.example").json["look"]
-    assert look["avatar"] == "https://chat.example/sources/shop/face.png"
+    look = client.get("/api/v1/sites/shop/widget", base_url="https://localhost:8443").json["look"]
+    assert look["avatar"] == "https://localhost:8443/sources/shop/face.png"
 
 
 def test_words_cannot_turn_the_direction_of_what_follows(client, runtime):

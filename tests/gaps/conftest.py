@@ -84,7 +84,11 @@ def open_shop(crawled, tmp_path):
         copy = tmp_path / f"data{len(opened)}"
         shutil.copytree(folder, copy, symlinks=True)
         opened.append(
-            open_runtime(load_settings({"DATA_DIR": str(copy), "RELEVANCE_FLOOR": FLOOR, **settings}))
+            open_runtime(
+                load_settings(
+                    {"DATA_DIR": str(copy), "RELEVANCE_FLOOR": FLOOR, "CRAWL_ALLOW_PRIVATE": "1", **settings}
+                )
+            )
         )
         return Shop(opened[-1], website)
 

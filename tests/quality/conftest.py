@@ -88,7 +88,9 @@ class Shop:
 def open_shop(folder, strategy="hybrid", **settings):
     website = Website("Lantern Shop", SHOP)
     with serve(website):
-        runtime = open_runtime(load_settings({"DATA_DIR": str(folder), **settings}))
+        runtime = open_runtime(
+            load_settings({"DATA_DIR": str(folder), "CRAWL_ALLOW_PRIVATE": "1", **settings})
+        )
         try:
             yield Shop(website, runtime, strategy)
         finally:

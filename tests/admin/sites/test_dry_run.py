@@ -122,7 +122,7 @@ def test_a_private_address_is_refused_unless_it_is_allowed(make_runtime, passwor
     log_in(browser)
     answer = browser.send("/admin/new-site", {"address": "http://127.0.0.1:9/", "look": "1"})
     assert answer.status_code == 422
-    assert "private network" in answer.text
+    assert "loopback address" in answer.text
 
 
 def test_a_third_dry_run_at_once_has_to_wait(operator, website, runtime):
