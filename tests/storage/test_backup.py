@@ -87,7 +87,7 @@ def fill(database):
     operators = OperatorStore(database)
     owner = operators.create("ada@example.com", "hash")
     operators.set_second_factor(owner, "sealed", 7, ["one", "two"])
-    PasskeyStore(database).add(owner, "credential", "handle", "public key", "Laptop")
+    PasskeyStore(database).add(owner, "credential", "handle", "public-key", "Laptop")
     assert IdentityStore(database).link("https://login.example", "subject", owner)
     operators.setup_token()
     ApiKeyStore(database).create("k", [Scope.ASK], "ada@example.com", site_id="shop")
