@@ -43,13 +43,15 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.run
 	@$(INSTALL) -r requirements-dev.lock
 	@touch $@
 
-# The types of the widget are checked by TypeScript, and it is tried with libraries that swap pages. Without npm
-# the tests that need them say so.
-$(VENV)/.node: tests/widget/package.json tests/widget/package-lock.json | $(VENV)/.venv
-	@mkdir -p $(VENV)/node && cp $^ $(VENV)/node
-	@if ! command -v npm > /dev/null; then echo "Not installed: npm, for TypeScript."; \
-	elif npm ci --prefix $(VENV)/node --silent --ignore-scripts --no-audit --no-fund; then touch $@; \
-	else echo "npm could not install what tests/widget/package.json names."; fi
+# The types of the widget are checked by TypeScript, and it is tried with libraries that swap pages; single sign-on
+# is tried with a provider. Without npm the tests that need them say so.
+NPM_CI := npm ci --silent --ignore-scripts --no-audit --no-fund --prefix
+$(VENV)/.node: $(wildcard tests/widget/package*.json tests/provider/package*.json) | $(VENV)/.venv
+	@mkdir -p $(VENV)/node $(VENV)/provider
+	@cp tests/widget/package*.json $(VENV)/node && cp tests/provider/package*.json $(VENV)/provider
+	@if ! command -v npm > /dev/null; then echo "Not installed: npm, for TypeScript and a provider of single sign-on."; \
+	elif $(NPM_CI) $(VENV)/node && $(NPM_CI) $(VENV)/provider; then touch $@; \
+	else echo "npm could not install what the files package.json under tests/ name."; fi
 
 $(VENV)/.venv:
 	@$(PYTHON) -c 'import sys; sys.exit("Docent needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'

@@ -127,7 +127,10 @@ def _require_operator() -> ResponseReturnValue | None:
     return redirect(url_for("admin.login", next=request.full_path.rstrip("?")))
 
 
-WITHOUT_SECOND_FACTOR = {"admin.account_second", "admin.account_second_on", "admin.account_confirm"}
+WITHOUT_SECOND_FACTOR = {
+    "admin.account_second", "admin.account_second_on", "admin.account_confirm", "admin.account_passkey_new",
+    "admin.account_passkey_options", "admin.account_passkey_add", "admin.account_confirm_passkey_options",
+}  # fmt: skip
 """What somebody who must set up a second factor can open."""
 
 

@@ -8,11 +8,12 @@ from admin.crawls import crawl, crawls
 from admin.gaps import curated, gaps
 from admin.overview import health, overview
 from admin.page import Page
-from admin.people import account, login, people, recent
+from admin.people import account, login, passkey_pages, people, recent, sign_on
 from admin.playground import playground
 from admin.quality import case, compare, quality, run, testsets
 from admin.settings import backup, models, webhooks
 from admin.settings import settings as installation_settings
+from admin.settings import sign_on as sign_on_settings
 from admin.sites import embed_check, scope, site, sites, widget
 from admin.sites import settings as site_settings
 
@@ -55,6 +56,8 @@ PAGES: tuple[Page, ...] = (
     testsets.page,
     health.page,
     account.page,
+    passkey_pages.page,
+    passkey_pages.confirm_page,
     recent.page,
     installation_settings.page,
     models.page,
@@ -62,6 +65,7 @@ PAGES: tuple[Page, ...] = (
     installation_settings.privacy_page,
     installation_settings.mail_page,
     installation_settings.signin_page,
+    sign_on_settings.page,
     webhooks.page,
     people.api_keys_page,
     people.page,
@@ -69,5 +73,7 @@ PAGES: tuple[Page, ...] = (
     backup.page,
     login.welcome_page,
     login.page,
+    passkey_pages.login_page,
+    sign_on.page,
     replies.page,
 )

@@ -112,6 +112,30 @@ def chroma_server(path: Path) -> Iterator[str]:
             yield f"http://{HOST}:{port}"
 
 
+PROVIDER = Path(__file__).parent / "provider" / "provider.mjs"
+
+
+@contextmanager
+def openid_provider(redirect_uri: str) -> Iterator[str]:
+    """A provider of OpenID Connect that lets everybody in, with a client "docent" whose secret is "a-secret";
+    yields its issuer."""
+    library = Path(sys.prefix) / "provider" / "node_modules" / "oidc-provider" / "lib" / "index.js"
+    node = shutil.which("node")
+    if node is None or not library.exists():
+        raise MissingProgram("npm's oidc-provider is not installed: make .venv/.node, which needs npm")
+    with _folder() as folder:
+        fixed = [node, str(PROVIDER), str(library), redirect_uri]
+        with _started(lambda port: [*fixed, str(port)], folder, _provider_answers) as port:
+            yield f"http://{HOST}:{port}"
+
+
+def _provider_answers(port: int) -> bool:
+    address = f"http://{HOST}:{port}/.well-known/openid-configuration"
+    with suppress(OSError), urllib.request.urlopen(address, timeout=1) as answer:
+        return bool(answer.status == 200)
+    return False
+
+
 @contextmanager
 def nginx(target: str) -> Iterator[str]:
     """An nginx in front of the server at `target`; yields its address."""

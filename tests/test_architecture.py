@@ -52,6 +52,8 @@ CONFINED = {
     "pyotp": ["admin/people/passwords.py"],
     "zxcvbn": ["admin/people/passwords.py"],
     "segno": ["admin/people/passwords.py"],
+    "webauthn": ["admin/people/passkeys.py"],
+    "jwt": ["server/guards/openid.py"],
     "email_validator": ["server/guards/mail_addresses.py"],
     "smtplib": ["server/contact/mail.py"],
     "honcho": ["server/commands/run.py"],

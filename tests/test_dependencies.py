@@ -60,10 +60,11 @@ def test_the_table_names_every_pinned_version(name):
     assert {(package, version) for package, version, _, _ in table(name)} == pinned(name)
 
 
-def test_the_table_names_what_the_tests_of_the_widget_need_of_npm():
-    name = "tests/widget/package.json"
+@pytest.mark.parametrize("folder", ["tests/widget", "tests/provider"])
+def test_the_table_names_what_tests_need_of_npm(folder):
+    name = f"{folder}/package.json"
     wanted = json.loads((ROOT / name).read_text(encoding="utf-8"))["devDependencies"]
-    locked = json.loads((ROOT / "tests/widget/package-lock.json").read_text(encoding="utf-8"))["packages"]
+    locked = json.loads((ROOT / folder / "package-lock.json").read_text(encoding="utf-8"))["packages"]
     assert {(package, version) for package, version, _, _ in table(name)} == set(wanted.items())
     assert {package: locked[f"node_modules/{package}"]["version"] for package in wanted} == wanted
 

@@ -7,6 +7,7 @@ from wtforms import StringField
 
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.page import Page
+from admin.people.passkeys import why_unusable
 from admin.people.passwords import (
     PasswordAgain,
     address,
@@ -68,7 +69,7 @@ def account_password() -> ResponseReturnValue:
 
 @page.get("/account/second-factor", recent=True)
 def account_second() -> ResponseReturnValue:
-    if g.operator.has_second_factor:
+    if g.operator.has_app:
         return redirect(url_for("admin.account"))
     secret = _pending() or _begin()
     return _enrolling(EnrolForm(formdata=None), secret)
@@ -78,7 +79,7 @@ def account_second() -> ResponseReturnValue:
 def account_second_on() -> ResponseReturnValue:
     """From now on a login needs a code too. The recovery codes are shown once."""
     secret, form = _pending(), EnrolForm()
-    if secret is None or g.operator.has_second_factor:
+    if secret is None or g.operator.has_app:
         unchanged()
         return redirect(url_for("admin.account_second"))
     step = step_of(secret, form.code.data or "") if form.validate() else None
@@ -117,10 +118,12 @@ def account_second_off() -> ResponseReturnValue:
     form = PasswordAgain(prefix="second-")
     if not form.validate() or not is_own_password(form):
         return _shown(second=form), UNPROCESSABLE
-    people_stores().operators.drop_second_factor(g.operator.id)
+    people_stores().operators.drop_second_factor(g.operator.id, keep_passkeys=True)
     changed("turned the second factor off")
     tell(g.operator.email, "Your second factor was turned off.")
     renew(g.operator)
+    if g.operator.has_passkey:
+        return done("The authenticator app is off. Your passkeys stay.", "account")
     return done("The second factor is off. Your password alone opens your account.", "account")
 
 
@@ -173,6 +176,7 @@ def _enrolling(form: EnrolForm, secret: str) -> str:
         link=link,
         picture=Markup(picture(link)),
         required=configuration().settings.limits.require_second_factor,
+        passkeys=not why_unusable(),
     )
 
 
@@ -183,6 +187,8 @@ def _shown(*, password: PasswordForm | None = None, second: PasswordAgain | None
         password=password or PasswordForm(formdata=None),
         second=second or PasswordAgain(formdata=None, prefix="second-"),
         codes_left=people_stores().operators.recovery_codes_left(operator.id),
+        passkeys=people_stores().passkeys.of(operator.id),
+        passkeys_unusable=why_unusable(),
         sessions=people_stores().sessions.of(operator.id, idle()),
         here=here.id if here else "",
         events=people_stores().audit.about(operator.email, EVENTS, EVENTS_SHOWN),

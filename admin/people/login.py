@@ -8,6 +8,7 @@ from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
 from admin.letters import send_forgotten
 from admin.page import Page
 from admin.people.attempts import failed, seconds_to_wait, seconds_to_wait_for_code
+from admin.people.passkeys import why_unusable
 from admin.people.passwords import (
     LONGEST,
     accepts,
@@ -62,6 +63,8 @@ def login() -> ResponseReturnValue:
 def login_operator() -> ResponseReturnValue:
     """The same words and the same time for an unknown address and for a wrong password."""
     form = LoginForm()
+    if not configuration().settings.sign_on.password_login:
+        return refused("Passwords are switched off here. Log in another way.", "login")
     if not form.validate():
         return _shown(form), UNPROCESSABLE
     if wait := seconds_to_wait(form.email.data):
@@ -76,17 +79,15 @@ def login_operator() -> ResponseReturnValue:
     if is_outdated(operator.password_hash):
         people_stores().operators.rehash_password(operator.id, hash_password(password))
         operator = people_stores().operators.get(operator.id) or operator
-    if operator.has_second_factor:
-        wait_for_second_factor(operator, safe_next(form.next.data))
-        return redirect(url_for("admin.login_code"))
-    return _let_in(operator, safe_next(form.next.data))
+    return let_in_with_second_factor(operator, safe_next(form.next.data))
 
 
 @page.get("/login/code")
 def login_code() -> ResponseReturnValue:
-    if waiting_operator() is None:
+    waiting = waiting_operator()
+    if waiting is None:
         return redirect(url_for("admin.login"))
-    return render_template("admin/login_code.html", form=CodeForm(formdata=None))
+    return _code_shown(CodeForm(formdata=None), waiting[0])
 
 
 @page.post("/login/code")
@@ -98,15 +99,15 @@ def login_with_code() -> ResponseReturnValue:
     operator, target = waiting
     form = CodeForm()
     if not form.validate():
-        return render_template("admin/login_code.html", form=form), UNPROCESSABLE
+        return _code_shown(form, operator), UNPROCESSABLE
     if wait := seconds_to_wait_for_code(operator):
         problem(form, "code", f"Too many attempts. Try again in {wait} s.")
-        return render_template("admin/login_code.html", form=form), 429, {"Retry-After": str(wait)}
+        return _code_shown(form, operator), 429, {"Retry-After": str(wait)}
     if not accepts(people_stores().operators, operator, totp_secret(operator), form.code.data):
         failed(operator.email, "wrong code")
         problem(form, "code", "This code is wrong, or was used already. Wait for the next one.")
-        return render_template("admin/login_code.html", form=form), UNPROCESSABLE
-    return _let_in(operator, safe_next(target))
+        return _code_shown(form, operator), UNPROCESSABLE
+    return let_in(operator, safe_next(target))
 
 
 @page.post("/logout")
@@ -115,14 +116,32 @@ def logout() -> ResponseReturnValue:
     return done("You are logged out.", "login")
 
 
-def _let_in(operator: Operator, target: str) -> ResponseReturnValue:
-    _sign_in(operator)
+def let_in(operator: Operator, target: str, **details: str) -> ResponseReturnValue:
+    """Log in somebody who has given every proof. `details` go to the audit log."""
+    _sign_in(operator, **details)
     return redirect(target)
 
 
-def _sign_in(operator: Operator) -> None:
+def let_in_with_second_factor(operator: Operator, target: str, **details: str) -> ResponseReturnValue:
+    """Log in somebody who has given the first proof, or ask for the second."""
+    if operator.has_second_factor:
+        wait_for_second_factor(operator, target)
+        return redirect(url_for("admin.login_code"))
+    return let_in(operator, target, **details)
+
+
+def _sign_in(operator: Operator, **details: str) -> None:
     log_in(operator.id)
-    note_sign_in(operator)
+    note_sign_in(operator, **details)
+
+
+def _code_shown(form: CodeForm, operator: Operator) -> str:
+    return render_template(
+        "admin/login_code.html",
+        form=form,
+        has_app=operator.has_app,
+        has_passkey=operator.has_passkey and not why_unusable(),
+    )
 
 
 def _shown(form: LoginForm) -> str:
@@ -130,7 +149,9 @@ def _shown(form: LoginForm) -> str:
         "admin/login.html",
         form=form,
         no_operator=not people_stores().operators.count(),
-        mail_is_set=bool(configuration().settings.contact.smtp_url),
+        may_forget=_may_forget(),
+        passkeys=not why_unusable(),
+        sign_on=configuration().settings.sign_on,
     )
 
 
@@ -144,10 +165,15 @@ FORGETS = "3/hour"
 """Links that one account is sent."""
 
 
+def _may_forget() -> bool:
+    settings = configuration().settings
+    return bool(settings.contact.smtp_url) and settings.sign_on.password_login
+
+
 @page.get("/forgot-password")
 def forgot() -> ResponseReturnValue:
-    if not configuration().settings.contact.smtp_url:
-        return refused("Docent sends no e-mail here. Ask an owner for a link.", "login")
+    if not _may_forget():
+        return refused("No link is sent by e-mail here. Ask an owner for one.", "login")
     return render_template("admin/forgot.html", form=ForgotForm(formdata=None))
 
 
@@ -155,8 +181,8 @@ def forgot() -> ResponseReturnValue:
 def forgot_password() -> ResponseReturnValue:
     """The same words after the same work for every address: the account is looked up later."""
     form = ForgotForm()
-    if not configuration().settings.contact.smtp_url:
-        return refused("Docent sends no e-mail here. Ask an owner for a link.", "login")
+    if not _may_forget():
+        return refused("No link is sent by e-mail here. Ask an owner for one.", "login")
     if wait := seconds_to_wait():
         problem(form, "email", f"Too many attempts. Try again in {wait} s.")
         return render_template("admin/forgot.html", form=form), 429, {"Retry-After": str(wait)}
@@ -242,9 +268,22 @@ def new_password_set() -> ResponseReturnValue:
     return done("Your new password is set, and you are logged in. The link is used up.", "overview")
 
 
+INVITED = (
+    "Your invitation is waiting for you. Log in with single sign-on and the address that it was sent to."
+)
+
+
+def _needs_sign_on(kind: LinkKind) -> bool:
+    """Whether an invitation needs the provider, as nobody has a password. Links for a new password work: an
+    owner or the shell makes one for whoever is locked out."""
+    return kind is LinkKind.INVITE and not configuration().settings.sign_on.password_login
+
+
 def _asked(kind: LinkKind) -> ResponseReturnValue:
     """The page that takes the code of the link. It is after the #, so link.js sends it; links of earlier
     versions have it in the query."""
+    if _needs_sign_on(kind):
+        return refused(INVITED, "login")
     return _link_shown(kind, ChosenPassword(formdata=None, token=request.args.get("token", "")), opened=False)
 
 
@@ -259,6 +298,8 @@ def _sent(kind: LinkKind) -> tuple[ChosenPassword, OperatorLink | ResponseReturn
     if link is None or link.kind is not kind:
         refused_access("wrong link")
         return form, (_link_shown(kind, form), WRONG)
+    if _needs_sign_on(kind):
+        return form, refused(INVITED, "login")
     if form.password.name not in request.form:
         return form, _link_shown(kind, form, link)
     form.person = link.email

@@ -14,10 +14,12 @@ from wtforms import HiddenField, PasswordField, StringField
 from admin.forms import Form, problem
 from admin.page import Page
 from admin.people.attempts import failed, seconds_to_wait_in_session
+from admin.people.passkeys import PasskeyRefused, signed_in, why_unusable
 from admin.people.passwords import LONGEST, accepts, totp_secret, verify
 from admin.people.sessions import safe_next
 from admin.replies import note, unchanged
 from server.api.access import configuration, people_stores
+from server.api.refusals import refused_access
 from server.domain.roles import Role
 from server.storage.columns import now
 
@@ -32,6 +34,7 @@ class ConfirmForm(Form):
 
     password = PasswordField("Your password")
     code = StringField("Or a code of your app")
+    credential = HiddenField()
 
 
 class BackForm(Form):
@@ -64,6 +67,8 @@ def confirm_identity(form: ConfirmForm) -> bool:
     if wait := seconds_to_wait_in_session(g.operator_session.id):
         problem(form, "password", f"Too many attempts. Try again in {wait} s.")
         return False
+    if form.credential.data:
+        return _has_signed(form)
     password, code = (form.password.data or "")[:LONGEST], form.code.data or ""
     if password and verify(password, g.operator.password_hash):
         return True
@@ -76,6 +81,16 @@ def confirm_identity(form: ConfirmForm) -> bool:
         failed(g.operator.email, "wrong password")
         problem(form, "password", "This is not your password. Nothing was changed.")
     return False
+
+
+def _has_signed(form: ConfirmForm) -> bool:
+    try:
+        signed_in(form.credential.data, g.operator)
+    except PasskeyRefused as error:
+        refused_access("wrong passkey", g.operator.email, says=str(error))
+        problem(form, "password", str(error))
+        return False
+    return True
 
 
 def require_recent_sign_in() -> ResponseReturnValue | None:
@@ -98,4 +113,7 @@ def require_recent_sign_in() -> ResponseReturnValue | None:
         for name, value in request.form.items(multi=True)
         if name != "csrf_token" and not name.startswith(PREFIX)
     ]
-    return render_template("admin/confirm.html", form=form, typed=typed), NOT_CONFIRMED
+    has_passkey = g.operator.has_passkey and not why_unusable()
+    return render_template(
+        "admin/confirm.html", form=form, typed=typed, has_passkey=has_passkey
+    ), NOT_CONFIRMED

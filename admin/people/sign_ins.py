@@ -15,6 +15,7 @@ LOOKED_AT = 200
 EVENTS = frozenset({
     SIGNED_IN, "was refused", "changed the own password", "set a new password by a link",
     "asked for a new password by e-mail", "made a link for a new password", "turned the second factor on",
+    "added a passkey", "removed a passkey", "linked an account of single sign-on",
     "turned the second factor off", "turned a second factor off", "made new recovery codes", "changed a role",
 })  # fmt: skip
 """What the page of the own account shows."""
@@ -25,13 +26,13 @@ def knows_network(email: str) -> bool:
     return _network(request.remote_addr) in {network for network, _ in _before(email)}
 
 
-def note_sign_in(operator: Operator) -> None:
+def note_sign_in(operator: Operator, **how: str) -> None:
     """Record a sign-in, and tell the person if it came from a new network or browser."""
     network, with_browser = _network(request.remote_addr), _browser()
     before = _before(operator.email)
     browsers = {one for _, one in before if one}
     is_new = network not in {one for one, _ in before} or (bool(browsers) and with_browser not in browsers)
-    details: dict[str, object] = {"address": request.remote_addr or "", "browser": with_browser}
+    details: dict[str, object] = {"address": request.remote_addr or "", "browser": with_browser, **how}
     if before and is_new:
         details["new"] = True
         tell(operator.email, "Somebody logged in from a new place or browser.")

@@ -18,12 +18,13 @@ KEPT_IN_ALL = "1000/hour"
 STRANGER = "unknown"
 
 
-def refused_access(reason: str, email: str = "") -> None:
-    """Record a refused request. `reason` is a constant; `email` is only kept if it has an account."""
+def refused_access(reason: str, email: str = "", **details: str) -> None:
+    """Record a refused request. `reason` is a constant; `email` is only kept if it has an account. Only the
+    audit log has the `details`."""
     log.warning("refused %s %s", request.remote_addr or "unknown", reason)
     limits = shared().limits
     if limits.hit(KEPT, f"refused:{network_address()}") or limits.hit(KEPT_IN_ALL, "refused"):
         return
     operator = people_stores().operators.find(email) if email else None
-    details = {"reason": reason, "address": request.remote_addr or ""}
-    people_stores().audit.add(operator.email if operator else STRANGER, "was refused", "", details)
+    noted = {"reason": reason, "address": request.remote_addr or "", **details}
+    people_stores().audit.add(operator.email if operator else STRANGER, "was refused", "", noted)

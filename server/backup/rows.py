@@ -30,6 +30,7 @@ _SITE_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _EMAIL = re.compile(r"[^\s@<>()]+@[^\s@<>()]+")
 _PAGE = re.compile(r"https?://[^\s<>\"]+|/sources/[^\s<>\"]*", re.IGNORECASE)
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+_BASE64URL = re.compile(r"[A-Za-z0-9_-]+")
 _ORIGIN = re.compile(r"https?://[^\s/<>\"@]+")
 _ADDRESS_COLUMNS = ("url", "old_url", "new_url")
 
@@ -148,12 +149,23 @@ def _curated(row: Row, folders: Sequence[Path]) -> None:
     _texts(row, "questions")
 
 
+def _passkey(row: Row, folders: Sequence[Path]) -> None:
+    for name in ("credential", "handle", "public_key"):
+        _match(_BASE64URL, row, name)
+
+
+def _identity(row: Row, folders: Sequence[Path]) -> None:
+    _web("issuer", row["issuer"])
+
+
 CHECKS: dict[str, Callable[[Row, Sequence[Path]], None]] = {
     "sites": _site,
     "sources": _source,
     "source_blobs": _blob,
     "source_pages": _source_page,
     "operators": _operator,
+    "passkeys": _passkey,
+    "operator_identities": _identity,
     "api_keys": _api_key,
     "webhooks": _webhook,
     "setting_overrides": _setting,

@@ -26,6 +26,11 @@ def for_models(settings: Settings) -> AddressGuard:
     return outgoing(settings, models.openai_base_url, models.rerank_url)
 
 
+def for_sign_on(settings: Settings) -> AddressGuard:
+    """Return the rule for the provider of single sign-on: the issuer of the environment is permitted."""
+    return outgoing(settings, settings.at_start.sign_on.issuer)
+
+
 def for_mail(settings: Settings) -> AddressGuard:
     """Return the rule for the mail server: that of the environment is permitted."""
     return outgoing(settings, settings.at_start.contact.smtp_url)

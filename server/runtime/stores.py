@@ -39,7 +39,9 @@ from server.storage.delivery.deliveries import message_deliveries
 from server.storage.delivery.events import EventStore, WebhookStore, event_deliveries
 from server.storage.people.api_keys import ApiKeyStore
 from server.storage.people.audit import AuditLog
+from server.storage.people.identities import IdentityStore
 from server.storage.people.operators import LinkStore, OperatorStore, SessionStore
+from server.storage.people.passkeys import PasskeyStore
 from server.storage.shared_cache import DiskSharedCache, RedisSharedCache
 from server.storage.sites.incidents import IncidentStore
 from server.storage.sites.sites import SiteStore
@@ -125,6 +127,8 @@ class PeopleStores:
         self.operators = OperatorStore(database)
         self.sessions = SessionStore(database)
         self.links = LinkStore(database)
+        self.passkeys = PasskeyStore(database)
+        self.identities = IdentityStore(database)
         self.api_keys = ApiKeyStore(database)
         self.audit = AuditLog(database)
 

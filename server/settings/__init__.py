@@ -17,6 +17,7 @@ from server.settings.models import ModelSettings
 from server.settings.quality import GapSettings, QualitySettings
 from server.settings.retrieval import RetrievalSettings
 from server.settings.serving import LimitSettings, ServingSettings, StorageSettings
+from server.settings.sign_on import SignOnSettings
 from server.settings.tuning import TuningSettings
 
 
@@ -31,6 +32,7 @@ class Settings(BaseModel):
     retrieval: RetrievalSettings = Field(default_factory=RetrievalSettings)
     tuning: TuningSettings = Field(default_factory=TuningSettings)
     limits: LimitSettings = Field(default_factory=LimitSettings)
+    sign_on: SignOnSettings = Field(default_factory=SignOnSettings)
     privacy: PrivacySettings = Field(default_factory=PrivacySettings)
     contact: ContactSettings = Field(default_factory=ContactSettings)
     crawling: CrawlingSettings = Field(default_factory=CrawlingSettings)

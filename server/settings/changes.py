@@ -10,7 +10,11 @@ from server.settings.reading import as_text, problem_of
 
 CHANGEABLE = frozenset(name for name, setting in SETTINGS.items() if setting.changeable)
 SHOWN_CHARS = 4
-DESTINATIONS = {"openai_api_key": "openai_base_url", "rerank_api_key": "rerank_url"}
+DESTINATIONS = {
+    "openai_api_key": "openai_base_url",
+    "rerank_api_key": "rerank_url",
+    "oidc_client_secret": "oidc_issuer",
+}
 """Setting of a secret -> setting of the address that it is sent to, and to no other."""
 
 

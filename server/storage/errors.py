@@ -81,6 +81,10 @@ class TooManyPins(StorageError):
     """The site has as many pinned pages as allowed; the message says how many."""
 
 
+class PasskeyExists(StorageError):
+    """A passkey with this id is stored already."""
+
+
 class OperatorExists(StorageError):
     """The e-mail address of a new operator is taken."""
 

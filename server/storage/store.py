@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Column, Executable, Table
+from sqlalchemy import ColumnElement, Executable, Table
 
 from server.storage.database import Database
 from server.storage.statements import AnyRow
@@ -38,6 +38,8 @@ class Store:
             return connection.execute(statement, values).rowcount
 
 
-def columns_of(record: type, table: Table) -> list[Column[Any]]:
-    """The columns of a table that the fields of a dataclass are named after, in their order."""
-    return [table.c[name] for name in record.__dataclass_fields__]  # type: ignore[attr-defined]
+def columns_of(record: type, table: Table, **others: ColumnElement[Any]) -> list[ColumnElement[Any]]:
+    """The columns of a table that the fields of a dataclass are named after, in their order. `others` are
+    fields that the table has no column for."""
+    names = record.__dataclass_fields__  # type: ignore[attr-defined]
+    return [others[name] if name in others else table.c[name] for name in names]

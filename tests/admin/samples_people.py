@@ -21,7 +21,9 @@ PAGES = {
     "person": "/admin/settings/people/2",
     "audit_log": "/admin/settings/audit",
     "backup": "/admin/settings/backup",
+    "settings_sign_on": "/admin/settings/sign-on",
     "account": "/admin/account",
+    "passkey_new": "/admin/account/passkeys/new",
     "second_factor": "/admin/account/second-factor",
 }
 

@@ -26,4 +26,5 @@ def opened(browser, address, size, scheme, cookies=(), expected=EXPECTED):
         yield tab
     finally:
         context.close()
-    assert not [text for text in said if not any(words in text for words in expected)]
+    unexpected = [text for text in said if not any(words in text for words in expected)]
+    assert not unexpected, unexpected

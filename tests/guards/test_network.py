@@ -23,6 +23,8 @@ from server.contact.outbox import open_outbox
 from server.domain.contact import Channel
 from server.domain.events import EventKind
 from server.domain.site import Site
+from server.guards.network import for_sign_on
+from server.guards.openid import OpenIdClient, SignOnRefused
 from server.jobs.crawl_options import crawl_options
 from server.jobs.dry_run import DryRuns
 from server.jobs.site_profile import docs_site
@@ -82,7 +84,7 @@ def settings_of(runtime, **typed):
 
 
 def refusal(work):
-    with pytest.raises((BadStart, NotDelivered)) as caught:
+    with pytest.raises((BadStart, NotDelivered, SignOnRefused)) as caught:
         work()
     return str(caught.value)
 
@@ -160,6 +162,11 @@ def of_embedding_model(runtime, there):
 def of_rerank_model(runtime, there):
     settings = settings_of(runtime, rerank_url=there.url)
     return try_models(settings, runtime.configuration.folder)[2].says
+
+
+def of_sign_on(runtime, there):
+    settings = settings_of(runtime, oidc_issuer=there.url, oidc_client_id="docent")
+    return refusal(OpenIdClient(settings.sign_on, for_sign_on(settings), "").discover)
 
 
 CALLERS = [value for name, value in dict(globals()).items() if name.startswith("of_")]
@@ -276,6 +283,7 @@ GUARDED = {
     "crawler/fetching/browser.py": "its requests are answered by the fetcher",
     "crawler/extractors/text.py": "http.client's HTML tables only",
     "server/contact/webhook.py": "guarded_pools",
+    "server/guards/openid.py": "guarded_pools",
     "server/contact/mail.py": "connects through the guard",
     "server/models/connections.py": "asks the guard for every connection",
     "server/models/openai.py": "its client is guarded",

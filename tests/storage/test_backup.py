@@ -27,7 +27,9 @@ from server.storage.delivery.contact import ContactStore
 from server.storage.errors import BadBackup
 from server.storage.people.api_keys import ApiKeyStore, Scope
 from server.storage.people.audit import AuditLog
+from server.storage.people.identities import IdentityStore
 from server.storage.people.operators import OperatorStore
+from server.storage.people.passkeys import PasskeyStore
 from server.storage.schema import metadata
 from server.storage.sites.sites import SiteStore
 
@@ -86,6 +88,8 @@ def fill(database):
     operators = OperatorStore(database)
     owner = operators.create("ada@example.com", "hash")
     operators.set_second_factor(owner, "sealed", 7, ["one", "two"])
+    PasskeyStore(database).add(owner, "credential", "handle", "public-key", "Laptop")
+    assert IdentityStore(database).link("https://login.example", "subject", owner)
     operators.setup_token()
     ApiKeyStore(database).create("k", [Scope.ASK], "ada@example.com", site_id="shop")
     AuditLog(database).add("ada@example.com", "did something", "shop", {"n": 1})

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, text, update
+from sqlalchemy import ColumnElement, Connection, delete, exists, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from server.domain.roles import Role, SiteSet
@@ -19,6 +19,7 @@ from server.storage.schema.people import (
     operator_links,
     operator_sessions,
     operators,
+    passkeys,
     recovery_codes,
     setup_tokens,
 )
@@ -38,14 +39,17 @@ class Operator:
     created_at: datetime
     role: Role = Role.OWNER
     totp_secret: str = ""
-    """Sealed; empty without a second factor."""
+    """Sealed; empty without an authenticator app."""
     totp_step: int = 0
     """Time step of the last code used: no code is accepted twice."""
     sites: SiteSet = None
     """The sites that were given to this person. An owner sees all of them regardless."""
 
+    has_passkey: bool = False
+
     @property
-    def has_second_factor(self) -> bool:
+    def has_app(self) -> bool:
+        """Whether an authenticator app makes codes for this account."""
         return bool(self.totp_secret)
 
     @property
@@ -53,8 +57,13 @@ class Operator:
         """The sites that this person sees and, as an editor, changes."""
         return None if self.role is Role.OWNER else self.sites
 
+    @property
+    def has_second_factor(self) -> bool:
+        return self.has_app or self.has_passkey
 
-OPERATOR = columns_of(Operator, operators)
+
+_HAS_PASSKEY = exists().where(passkeys.c.operator_id == operators.c.id).label("has_passkey")
+OPERATOR = columns_of(Operator, operators, has_passkey=_HAS_PASSKEY)
 
 
 class OperatorStore(Store):
@@ -125,12 +134,17 @@ class OperatorStore(Store):
             connection.execute(changed.values(totp_secret=sealed, totp_step=step))
             _replace_codes(connection, id, recovery)
 
-    def drop_second_factor(self, id: int) -> None:
-        """Turn the second factor off."""
+    def drop_second_factor(self, id: int, *, keep_passkeys: bool = False) -> None:
+        """Forget the authenticator app and, unless they are kept, every passkey. Recovery codes go with the
+        last of them."""
         with self._db.begin() as connection:
             changed = update(operators).where(operators.c.id == id)
             connection.execute(changed.values(totp_secret="", totp_step=0))
-            _replace_codes(connection, id, ())
+            theirs = passkeys.c.operator_id == id
+            if not keep_passkeys:
+                connection.execute(delete(passkeys).where(theirs))
+            if connection.execute(select(passkeys.c.id).where(theirs)).first() is None:
+                _replace_codes(connection, id, ())
 
     def set_recovery_codes(self, id: int, codes: Iterable[str]) -> None:
         """Replace the recovery codes."""
@@ -383,6 +397,13 @@ class LinkStore(Store):
         found = self.find(secret)
         used = self._write(delete(operator_links).where(operator_links.c.hash == hash_of(secret)))
         return found if used else None
+
+    def accept(self, email: str) -> OperatorLink | None:
+        """Use the invitation of a verified address up and return it; None if there is none."""
+        theirs = (operator_links.c.kind == LinkKind.INVITE.value, operator_links.c.email == _address(email))
+        found = self._load((*theirs, operator_links.c.ends_at > now()))
+        used = self._write(delete(operator_links).where(*theirs))
+        return found[0] if found and used else None
 
     def open(self) -> list[OperatorLink]:
         """Links that can still be used, the newest first."""

@@ -1,4 +1,4 @@
-"""Operators, their sessions and links, API keys, changed settings, and the audit log."""
+"""Operators, their sessions, links and passkeys, API keys, changed settings, and the audit log."""
 
 from sqlalchemy import Boolean, Column, Index, Table, true
 
@@ -51,6 +51,28 @@ recovery_codes = Table(
     metadata,
     Column("operator_id", Number, cascade("operators.id"), primary_key=True, autoincrement=False),
     key("hash"),
+)
+
+passkeys = Table(
+    "passkeys",
+    metadata,
+    key("id"),
+    Column("operator_id", Number, cascade("operators.id"), nullable=False, index=True),
+    Column("credential", Words, nullable=False, unique=True),
+    *texts("handle", "public_key", "name"),
+    Column("sign_count", Number, nullable=False),
+    *moments("made_at"),
+    Column("used_at", Moment),
+)
+
+# Accounts of the provider of single sign-on that open an operator's account.
+operator_identities = Table(
+    "operator_identities",
+    metadata,
+    key("issuer"),
+    key("subject"),
+    Column("operator_id", Number, cascade("operators.id"), nullable=False, index=True),
+    *moments("made_at", "used_at"),
 )
 
 setup_tokens = Table("setup_tokens", metadata, key("token_hash"), *moments("made_at"))

@@ -104,7 +104,7 @@ def test_without_the_second_factor_that_is_required_nothing_else_opens(required,
     for method in ("GET", "POST"):
         for endpoint, path, _ in rules(app, method):
             if endpoint in PUBLIC or path.startswith(
-                ("/admin/account/second-factor", "/admin/account/confirm")
+                ("/admin/account/second-factor", "/admin/account/confirm", "/admin/account/passkeys")
             ):
                 continue
             answer = browser.http.open(path, method=method, data={"csrf_token": token})

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision = "0106", "0104"
+revision, down_revision = "0106", "0105"
 
 
 def upgrade() -> None:
