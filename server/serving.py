@@ -103,6 +103,8 @@ def options(settings: Settings) -> dict[str, Any]:
         # works in them; event loops (gevent) measured no better and would have to patch all of them.
         "worker_class": PatientWorker,
         "worker_connections": settings.serving.web_threads + IDLE_CONNECTIONS,
+        # It would write past the bytes that PatientWorker still holds back, and needs a socket that blocks.
+        "sendfile": False,
         "backlog": 2048,
         "keepalive": KEEPALIVE_S,
         "timeout": 60,
@@ -138,6 +140,11 @@ def _worker_ends(arbiter: Any, worker: Any) -> None:
     if isinstance(app, Flask):
         app.extensions["docent-streams"].close(GRACE_S)
         app.extensions["docent"].close()
+    if worker.booted:
+        logging.shutdown()
+        # The model was loaded before this process was forked. Its destructors wait for threads that only the
+        # parent has, and abort.
+        os._exit(0)
 
 
 def _check_address(settings: Settings) -> None:

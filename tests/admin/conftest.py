@@ -60,7 +60,7 @@ def without_models(made):
 
 def queued(runtime):
     """Arguments of the jobs that wait, the oldest first."""
-    return [task.args for task in runtime.crawling.jobs._huey.pending()]
+    return [tuple(task.args) for task in runtime.crawling.jobs._huey.pending()]
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import http.client
 import socket
 import time
+from pathlib import Path
 
 import pytest
 
@@ -73,9 +74,9 @@ class Client:
         return found
 
 
-GET = b"GET /healthz HTTP/1.1\r\nHost: docent\r\n\r\n"
-LAST = b"GET /healthz HTTP/1.1\r\nHost: docent\r\nConnection: close\r\n\r\n"
-POST = b"POST /api/v1/visitors HTTP/1.1\r\nHost: docent\r\nConnection: close\r\nContent-Type: application/json\r\n"
+GET = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+LAST = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+POST = b"POST /api/v1/visitors HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/json\r\n"
 
 
 @pytest.mark.parametrize("sent", [b"GET /healthz HTTP/1.1\r\n", POST + b"Content-Length: 90\r\n\r\n{"])
@@ -106,6 +107,12 @@ def test_a_request_may_arrive_in_pieces(hasty):
         client.socket.sendall(part)
         time.sleep(0.05)
     assert b'"token"' in client.answer()
+
+
+def test_a_file_arrives_whole(hasty):
+    file = Path(__file__).parents[2] / "admin/static/style.css"
+    got = Client(hasty.port, LAST.replace(b"/healthz", b"/admin/static/style.css")).answer()
+    assert got.partition(b"\r\n\r\n")[2] == file.read_bytes()
 
 
 def test_a_client_that_asks_first_is_told_once_to_go_on(hasty):

@@ -270,6 +270,7 @@ def started(tmp_path, database_url):
     environment = {
         "PYTHONPATH": str(ROOT), "DATA_DIR": str(tmp_path), "DATABASE_URL": database_url,
         "CONTACT_TIMEOUT_S": "1", "CONTACT_RETRY_S": "0.1", "PATH": "/usr/bin:/bin",
+        "PRIVATE_HOSTS": "127.0.0.1",
     }  # fmt: skip
     processes = []
 

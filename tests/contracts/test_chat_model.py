@@ -11,6 +11,7 @@ from server.models.table import CHAT_MODELS
 from server.playground.asking import PromptRecorder
 from server.storage.shared_cache import DiskSharedCache
 from tests.openai_server import Fault, OpenAIServer
+from tests.servers import HERE
 
 LIMITS = CallLimits(backoff_s=0.001)
 PROMPT = Prompt(system="Answer from the chunks.", user="Question: how long do refunds take?")
@@ -36,7 +37,7 @@ def make_chat(request, server, cache):
     server.retry_after_s = 0.01
 
     def make(**times):
-        openai = CHAT_MODELS.load("openai")("test-chat", base_url=server.base_url, **times)
+        openai = CHAT_MODELS.load("openai")("test-chat", base_url=server.base_url, guard=HERE, **times)
         resilient = ResilientChat(openai, LIMITS)
         return {
             "openai": openai,

@@ -12,6 +12,7 @@ from server.models.resilient import CallLimits, ResilientEmbedder
 from server.models.table import EMBEDDERS
 from tests.models.tiny_model import write_model
 from tests.openai_server import Fault, OpenAIServer
+from tests.servers import HERE
 
 LIMITS = CallLimits(backoff_s=0.001)
 TEXTS = [
@@ -33,7 +34,7 @@ def server():
 @pytest.fixture(params=["embedded", "folder", "openai", "cached", "resilient", "cached resilient openai"])
 def embedder(request, server, model_cache, tmp_path):
     server.reset()
-    openai = EMBEDDERS.load("openai")("test-embedding", base_url=server.base_url)
+    openai = EMBEDDERS.load("openai")("test-embedding", base_url=server.base_url, guard=HERE)
     embedded = EMBEDDERS.load("embedded")(model_cache, threads=2)
     return {
         "embedded": lambda: embedded,
@@ -104,7 +105,7 @@ def test_failures_of_a_provider_are_model_errors_of_one_line(server, fault, kind
     server.reset()
     server.retry_after_s = 0.01
     server.fault = fault
-    embedder = wrap(EMBEDDERS.load("openai")("test-embedding", base_url=server.base_url))
+    embedder = wrap(EMBEDDERS.load("openai")("test-embedding", base_url=server.base_url, guard=HERE))
     with pytest.raises(ModelError) as caught:
         embedder.embed(["parcel"])
     assert caught.value.kind == kind

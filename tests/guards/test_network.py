@@ -295,6 +295,7 @@ GUARDED = {
     "server/commands/doctor.py": "the server's own port",
     "server/commands/run.py": "ports of this machine, to listen on",
     "server/serving.py": "the server's own port, to listen on",
+    "server/connections.py": "connections that clients opened",
     "admin/forms.py": "reads addresses, opens none",
 }  # fmt: skip
 """Modules that import what can open a connection, and what keeps them to permitted addresses."""

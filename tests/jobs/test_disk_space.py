@@ -19,8 +19,10 @@ def website():
 
 
 def crawled(tmp_path, website, **settings):
-    runtime = open_runtime(Settings.of(data_dir=tmp_path / "data", crawl_delay_s=0, **settings))
-    site = Site("shop", "Shop", "Shop", (f"{website.url}/",), allow_private=True)
+    runtime = open_runtime(
+        Settings.of(data_dir=tmp_path / "data", crawl_delay_s=0, private_hosts="127.0.0.1", **settings)
+    )
+    site = Site("shop", "Shop", "Shop", (f"{website.url}/",))
     runtime.stores.sites.create(site)
     crawl_id = runtime.stores.crawls.wait("shop")
     runtime.crawling.refresh("shop", crawl_id)
@@ -31,7 +33,7 @@ def test_a_crawl_does_not_begin_on_a_disk_that_is_nearly_full(tmp_path, website)
     runtime, run = crawled(tmp_path, website, disk_free_mb=PLENTY)
     assert run.state == FAILED
     assert "(DISK_FREE_MB) so that conversations can still be stored" in run.message
-    assert runtime.stores.incidents.recent("shop", 5)[0].kind == "crawl_failed"
+    assert runtime.stores.incidents.recent(["shop"], 5)[0].kind == "crawl_failed"
     assert runtime.dialogue.conversations.start("shop", "ada"), "visitors are served"
     runtime.close()
 

@@ -2,6 +2,7 @@
 
 import re
 import statistics
+import threading
 import time
 
 import pyotp
@@ -27,11 +28,10 @@ class Post:
 
     def take(self):
         """What was sent since the last call."""
-        letters._posting.submit(lambda: None).result()
-        deadline = time.monotonic() + 1
-        while letters._posting._work_queue.qsize() and time.monotonic() < deadline:
-            time.sleep(0.01)
-        time.sleep(0.05)
+        threads = letters._posting._max_workers
+        free = threading.Barrier(threads)  # passed when every thread has nothing else to do
+        for waiting in [letters._posting.submit(free.wait, 30) for _ in range(threads)]:
+            waiting.result()
         taken, self._letters = self._letters, []
         return taken
 

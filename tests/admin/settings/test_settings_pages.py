@@ -34,7 +34,9 @@ def values_of(page):
     """What a browser would send of the settings' form unchanged."""
     inputs = re.findall(r'<input type="text" id="\w+" name="(\w+)" value="([^"]*)"', page.text)
     areas = re.findall(r'<textarea id="\w+" name="(\w+)"[^>]*>([^<]*)<', page.text)
-    return dict(inputs) | dict(areas)
+    boxes = re.findall(r'<input[^>]*type="checkbox"[^>]*>', page.text)
+    ticked = {re.search(r'name="(\w+)"', box)[1]: "y" for box in boxes if " checked" in box}
+    return dict(inputs) | dict(areas) | ticked
 
 
 @contextmanager
