@@ -14,11 +14,11 @@ import urllib.error
 import urllib.request
 from contextlib import suppress
 
-POST = "POST /api/v1/visitors HTTP/1.1\r\nHost: docent\r\nContent-Type: application/json\r\n"
-READ = b"GET /api/openapi.json HTTP/1.1\r\nHost: docent\r\nAccept-Encoding: identity\r\n\r\n"
+POST = "POST /api/v1/visitors HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+READ = b"GET /api/openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Encoding: identity\r\n\r\n"
 KINDS = {
     "silent": (b"", b""),
-    "headers": (b"GET / HTTP/1.1\r\nHost: docent\r\n", b"X-A: b\r\n"),
+    "headers": (b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n", b"X-A: b\r\n"),
     "bodies": (f'{POST}Content-Length: 60000\r\n\r\n{{"site": "'.encode(), b"x"),
     "large bodies": (f'{POST}Content-Length: 9000000\r\n\r\n{{"site": "'.encode(), b"x"),
     "chunked bodies": (f"{POST}Transfer-Encoding: chunked\r\n\r\n".encode(), b"1\r\nx\r\n"),
