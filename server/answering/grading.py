@@ -41,6 +41,8 @@ UNSURE = 0.5
 """Share of the floor from which on the nearest sections may still answer."""
 DOUBTFUL = 0.4
 """Below this answerability fewer than half of the shown sections answer the question."""
+NAMED = 0.9
+"""A heading with this share of the question's weight leaves no doubt that its section is meant."""
 READ = 3
 """Number of sections in which the kind of fact that is asked for is looked for."""
 KEEP = 0.55

@@ -180,3 +180,14 @@ def test_a_quotation_that_may_not_be_the_answer_says_so(shop):
     assert doubtful.outcome is Outcome.ANSWERED
     assert doubtful.text == streamed == f"{line}\n\n{sure.text}"
     assert line not in sure.text
+
+
+def test_a_section_that_has_the_question_as_its_heading_is_shown_without_doubt(shop):
+    class Doubtful(EvidenceGrader):
+        def answerability(self, query, chunks):
+            return DOUBTFUL - 0.01
+
+    title = TEXTS["delivery"][0]
+    _, shown = answer(shop.pipeline(grader=Doubtful(shop.rarity)), f"{title}?")
+    assert shown.outcome is Outcome.ANSWERED
+    assert say(Phrase.DOUBTFUL, "en") not in shown.text
