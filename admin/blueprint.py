@@ -150,7 +150,7 @@ def _require_second_factor() -> ResponseReturnValue | None:
 
 @blueprint.before_request
 def _require_role() -> ResponseReturnValue | None:
-    """Before the form is read: whoever may not send it gets no answer about what it says."""
+    """Check the role before the form is read, so that its content is not commented on without permission."""
     operator, route = g.get("operator"), _route_of.get(request.endpoint or "")
     page = _page_of.get(request.endpoint or "")
     if operator is None or route is None or page is None or page.public:

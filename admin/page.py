@@ -34,7 +34,7 @@ class Route:
     recent: bool = False
     """Whether it needs a recent proof of who is at the browser, see admin.people.recent."""
     all_sites: bool = False
-    """Whether it is closed to whoever sees only some of the sites."""
+    """Whether it needs access to all sites."""
 
 
 class Page:

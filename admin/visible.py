@@ -71,7 +71,7 @@ def require_site(site_id: str) -> None:
 
 def require_visible() -> None:
     """Answer 404 to an address that names something of a site that this operator does not see. Addresses
-    that are not in `SITE_OF` are closed to whoever does not see all sites."""
+    that are not in `SITE_OF` need access to all sites."""
     values = request.view_args
     if not values or request.url_rule is None or sees_all():
         return

@@ -275,7 +275,7 @@ INVITED = (
 
 def _needs_sign_on(kind: LinkKind) -> bool:
     """Whether an invitation needs the provider, as nobody has a password. Links for a new password work: an
-    owner or the shell makes one for whoever is locked out."""
+    owner or the shell makes one for people who are locked out."""
     return kind is LinkKind.INVITE and not configuration().settings.sign_on.password_login
 
 

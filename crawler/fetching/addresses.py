@@ -1,4 +1,4 @@
-"""The one rule about addresses: which hosts a connection may be made to, whoever makes it.
+"""The one rule for all outgoing connections: which hosts they may reach.
 
 A name is resolved once for a connection, every address that it resolves to is checked here, and the
 connection is made to a checked address, not to the name: a name server that answers differently the second
@@ -59,7 +59,7 @@ class PrivateHost:
     """A host or network that may be reached although it is private."""
 
     place: str | IPv4Network | IPv6Network
-    """A name, which stands for the names below it too, or a network; one address is a network of its own."""
+    """A host name with all its subdomains, or a network. A single address is a network of one."""
     port: int | None = None
     """The only port that is permitted; None: every port."""
 

@@ -47,7 +47,7 @@ def _check_host() -> ResponseReturnValue | None:
 @lru_cache(maxsize=256)
 def is_allowed(host: str, serving: ServingSettings) -> bool:
     """Return whether the server answers to a Host header. A name in ALLOWED_HOSTS that begins with a dot
-    stands for all names below it, and * for every host."""
+    covers its subdomains, and * for every host."""
     name = _host(host)
     listed = {one.strip().lower() for one in serving.allowed_hosts.split(",") if one.strip()}
     own = urlsplit(serving.public_url).hostname or ""

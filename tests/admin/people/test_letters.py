@@ -84,7 +84,7 @@ def test_a_sign_in_from_a_new_place_or_browser_is_told(mailing, post):
     assert post.take() == []
 
 
-def test_changes_of_what_proves_who_it_is_are_told(mailing, owner, post):
+def test_a_changed_password_or_factor_is_notified(mailing, owner, post):
     fields = {"current": PASSWORD, "new": NEW, "again": NEW}
     owner.send("/admin/account", fields, "/admin/account/password")
     page = owner.get("/admin/account/second-factor").text
