@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test test-fast check format lock clean
+.PHONY: run test test-fast check format texts lock clean
 
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
@@ -31,6 +31,13 @@ check: $(VENV)/.dev
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Brings the translations of the dashboard up to date with its pages; what is new in them is then to be translated.
+texts: $(VENV)/.dev
+	@$(BIN)/pybabel --quiet extract --mapping pyproject.toml --keywords lazy --no-location --sort-output \
+		--omit-header --output $(VENV)/messages.pot admin
+	@for language in de es; do $(BIN)/pybabel --quiet update --no-fuzzy-matching --ignore-obsolete --no-wrap \
+		--input-file $(VENV)/messages.pot --locale $$language --output-file admin/translations/$$language.po; done
 
 $(VENV)/.run: requirements.lock requirements-models.lock | $(VENV)/.venv
 	@echo "Installing what Docent needs (once; about two minutes) ..."

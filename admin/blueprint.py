@@ -12,7 +12,7 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError, CSRFProtect
 from jinja2 import FileSystemLoader, PrefixLoader
 
-from admin import formats
+from admin import formats, texts
 from admin.conversations import trace_view
 from admin.crawls import crawls
 from admin.gaps import gaps as gap_words
@@ -101,6 +101,7 @@ def _configure(state: BlueprintSetupState) -> None:
         WTF_CSRF_SSL_STRICT=False,
     )
     csrf.init_app(state.app)
+    texts.install(state.app)
     filters = formats.FILTERS | crawls.FILTERS | trace_view.FILTERS
     filters |= quality.FILTERS | gap_words.FILTERS
     state.app.jinja_env.filters.update(filters)

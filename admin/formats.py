@@ -2,26 +2,32 @@
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
+from typing import Literal
 from urllib.parse import urlsplit
 
+from babel.dates import format_date, format_timedelta
+from babel.numbers import format_decimal
 from markupsafe import Markup, escape
 
+from admin.texts import _, language
 from server.answering.writing.markup import answer_html
 from server.domain.answer import Answer
 
-STEPS = ((60, "minute"), (3600, "hour"), (86_400, "day"))
+Unit = Literal["day", "hour", "minute"]
+STEPS: dict[Unit, int] = {"day": 86_400, "hour": 3600, "minute": 60}
+"""Seconds of the units that times are written in: whole ones of the largest that fits."""
 
 
 def number(value: int) -> str:
-    """12345 as 12,345."""
-    return f"{value:,}"
+    """12345 as 12,345 in English, 12.345 in German."""
+    return format_decimal(value, locale=language())
 
 
 def ago(moment: datetime | None) -> Markup:
     """A moment as "5 minutes ago", the exact time in UTC on hover and for machines."""
     if moment is None:
-        return Markup("never")
+        return Markup(escape(_("never")))
     exact = moment.astimezone(UTC)
     return Markup('<time datetime="{}" title="{}">{}</time>').format(
         exact.isoformat(timespec="seconds"),
@@ -34,12 +40,15 @@ def ahead(moment: datetime) -> Markup:
     """A moment to come as "in 5 hours", the exact time in UTC on hover and for machines."""
     exact = moment.astimezone(UTC)
     seconds = (exact - datetime.now(UTC)).total_seconds()
-    size, name = next((step for step in reversed(STEPS) if seconds >= step[0]), STEPS[0])
-    count = max(1, round(seconds / size))
-    words = "in a moment" if seconds < 60 else f"in {count} {name}{'s' if count > 1 else ''}"
+    words = _("in a moment") if seconds < STEPS["minute"] else _distance(seconds)
     return Markup('<time datetime="{}" title="{}">{}</time>').format(
         exact.isoformat(timespec="seconds"), exact.strftime("%Y-%m-%d %H:%M:%S UTC"), words
     )
+
+
+def day(moment: date) -> str:
+    """A day as 3 Nov 2026 or 03.11.2026."""
+    return format_date(moment, "d MMM y" if language() == "en" else "medium", locale=language())
 
 
 def duration(seconds: float) -> str:
@@ -107,12 +116,19 @@ def browser(header: str) -> str:
 
 def _relative(seconds: float, exact: datetime) -> str:
     if seconds < 60:
-        return "just now"
+        return _("just now")
     if seconds >= 30 * 86_400:
-        return exact.strftime("%-d %b %Y")
-    size, name = next((step for step in reversed(STEPS) if seconds >= step[0]), STEPS[0])
-    count = int(seconds // size)
-    return f"{count} {name}{'s' if count > 1 else ''} ago"
+        return day(exact)
+    return _distance(-seconds)
+
+
+def _distance(seconds: float) -> str:
+    unit, size = next(step for step in STEPS.items() if abs(seconds) >= step[1])
+    count = round(seconds / size) if seconds > 0 else int(seconds / size)
+    # With so large a threshold Babel keeps to the unit: 9 days do not become 1 week.
+    return format_timedelta(
+        timedelta(seconds=count * size), unit, threshold=1e9, add_direction=True, locale=language()
+    )
 
 
 def plain(answer: Answer) -> str:
@@ -128,7 +144,7 @@ def model_word(model: str) -> str:
 
 
 _SHOWN: tuple[Callable[..., object], ...] = (
-    *(browser, path_of, number, ago, ahead, duration, milliseconds, money),
+    *(browser, path_of, number, ago, ahead, day, duration, milliseconds, money),
     *(sentence, outside_link, plain, model_word),
 )
 FILTERS = {shown.__name__: shown for shown in _SHOWN}

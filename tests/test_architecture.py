@@ -37,6 +37,7 @@ CONFINED = {
         "server/quality",
     ],
     "alembic": ["server/storage"],
+    "babel": ["admin/texts.py", "admin/formats.py"],
     "diskcache": ["server/storage", "server/guards"],
     "redis": ["server/storage/shared_cache.py"],
     "limits": ["server/guards/limits.py"],

@@ -1,9 +1,9 @@
 """What an operator of any role changes of the own account: password, second factor, sessions."""
 
-from flask import flash, g, redirect, render_template, url_for
+from flask import flash, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
-from wtforms import StringField
+from wtforms import SelectField, StringField
 
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.page import Page
@@ -23,6 +23,7 @@ from admin.people.passwords import (
 from admin.people.sessions import current_session, idle, log_out, renew
 from admin.people.sign_ins import EVENTS, tell
 from admin.replies import changed, done, unchanged
+from admin.texts import LANGUAGES, _, lazy, written_in
 from server.api.access import configuration, people_stores, shared
 from server.domain.roles import Role
 
@@ -45,6 +46,12 @@ class EnrolForm(Form):
     code = StringField("Code", [Needed("Write the six digits that your app shows.")])
 
 
+class LanguageForm(Form):
+    """The language of the dashboard."""
+
+    language = SelectField(lazy("Language"), choices=[("", lazy("As the browser asks")), *LANGUAGES.items()])
+
+
 @page.get("/account")
 def account() -> ResponseReturnValue:
     return _shown()
@@ -65,6 +72,18 @@ def account_password() -> ResponseReturnValue:
         f" {links} open {'link does' if links == 1 else 'links do'} not work any more." if links else ""
     )
     return done(f"Your password is changed. Every other browser is logged out.{withdrawn}", "account")
+
+
+@page.post("/account/language", role=Role.VIEWER)
+def account_language() -> ResponseReturnValue:
+    form = LanguageForm()
+    if not form.validate():
+        return _shown(language=form), UNPROCESSABLE
+    chosen = form.language.data or ""
+    people_stores().operators.set_language(g.operator.id, chosen)
+    changed("chose a language for the own account", language=chosen)
+    with written_in(chosen or (request.accept_languages.best_match(LANGUAGES) or "en")):
+        return done(_("The dashboard now speaks this language to you."), "account")
 
 
 @page.get("/account/second-factor", recent=True)
@@ -180,12 +199,18 @@ def _enrolling(form: EnrolForm, secret: str) -> str:
     )
 
 
-def _shown(*, password: PasswordForm | None = None, second: PasswordAgain | None = None) -> str:
+def _shown(
+    *,
+    password: PasswordForm | None = None,
+    second: PasswordAgain | None = None,
+    language: LanguageForm | None = None,
+) -> str:
     operator, here = g.operator, current_session()
     return render_template(
         "admin/account.html",
         password=password or PasswordForm(formdata=None),
         second=second or PasswordAgain(formdata=None, prefix="second-"),
+        language_form=language or LanguageForm(formdata=None, language=operator.language),
         codes_left=people_stores().operators.recovery_codes_left(operator.id),
         passkeys=people_stores().passkeys.of(operator.id),
         passkeys_unusable=why_unusable(),

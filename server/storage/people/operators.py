@@ -44,6 +44,8 @@ class Operator:
     """Time step of the last code used: no code is accepted twice."""
     sites: SiteSet = None
     """The sites that were given to this person. An owner sees all of them regardless."""
+    language: str = ""
+    """Code of the language of the dashboard; empty for what the browser asks for."""
 
     has_passkey: bool = False
 
@@ -120,6 +122,10 @@ class OperatorStore(Store):
     def set_sites(self, id: int, sites: SiteSet) -> None:
         """Replace the sites given to an operator. An unknown number is no error."""
         self._write(update(operators).where(operators.c.id == id).values(sites=_listed(sites)))
+
+    def set_language(self, id: int, language: str) -> None:
+        """Set the language of the dashboard. An unknown number is no error."""
+        self._write(update(operators).where(operators.c.id == id).values(language=language))
 
     def remove(self, id: int) -> None:
         """Delete an operator and all sessions. Raises LastOwner. An unknown number is no error."""

@@ -17,6 +17,8 @@ operators = Table(
     Column("totp_step", Number, nullable=False, server_default="0"),
     # Ids of the sites that this person sees. Null: every site.
     Column("sites", Json),
+    # In which this person reads the dashboard. Empty: what the browser asks for.
+    Column("language", Words, nullable=False, server_default=""),
 )
 
 # Who is logged in, and from where.
