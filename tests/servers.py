@@ -14,14 +14,21 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from werkzeug.serving import WSGIRequestHandler, make_server
 
 from crawler.fetching.addresses import AddressGuard
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication
 
 HOST = "127.0.0.1"
 HERE = AddressGuard(allow_private=True)
@@ -43,6 +50,33 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
+
+
+class _Handler(WSGIRequestHandler):
+    def connection_dropped(self, error: BaseException, environ: dict[str, Any] | None = None) -> None:
+        """Close the answer, and with it its file: Werkzeug does not when the client hangs up at its end."""
+        answer = self.environ.get("docent.answer")
+        if hasattr(answer, "close"):
+            answer.close()
+
+
+@contextmanager
+def web_server(app: WSGIApplication, port: int = 0) -> Iterator[str]:
+    """The application in this process, on a real socket; yields its address."""
+
+    def remembering(environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        answer = environ["docent.answer"] = app(environ, start_response)
+        return answer
+
+    server = make_server(HOST, port, remembering, threaded=True, request_handler=_Handler)
+    thread = threading.Thread(target=server.serve_forever, name="web server")
+    thread.start()
+    try:
+        yield f"http://{HOST}:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 @contextmanager

@@ -2,12 +2,10 @@ import re
 import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from threading import Thread
 from types import SimpleNamespace
 
 import pytest
 from flask import Flask, session
-from werkzeug.serving import make_server
 
 from admin.blueprint import blueprint
 from admin.people import sessions
@@ -28,6 +26,7 @@ from tests.admin import (
     samples_sites,
 )
 from tests.admin.samples import ask, make_crawl, make_long_crawl, make_site, write_messages
+from tests.servers import web_server
 
 EMAIL = "ada@example.com"
 PASSWORD = "correct horse battery"
@@ -238,10 +237,5 @@ def busy(runtime, site):
 @pytest.fixture
 def address(app):
     """Where the dashboard is served for a real browser."""
-    server = make_server("127.0.0.1", 0, app, threaded=True)
-    thread = Thread(target=server.serve_forever, name="dashboard")
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with web_server(app) as address:
+        yield address

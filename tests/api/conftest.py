@@ -2,11 +2,9 @@
 
 import shutil
 import threading
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
-from werkzeug.serving import make_server
 
 from server.app import connect, create_app
 from server.domain.answer import Answer, Citation, Delta, Outcome
@@ -180,17 +178,3 @@ def new_visitor(client, origin=None, site="shop", **body):
 @pytest.fixture
 def visitor(client):
     return new_visitor(client)
-
-
-@contextmanager
-def served(app):
-    """The application on a real socket; gives its address."""
-    server = make_server("127.0.0.1", 0, app, threaded=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

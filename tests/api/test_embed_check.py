@@ -7,7 +7,8 @@ import pytest
 
 from admin.sites.embed_check import check_embedding, hindrance, tags_of
 from server.domain.answer import Answer, Outcome
-from tests.api.conftest import SHOP, new_visitor, served
+from tests.api.conftest import SHOP, new_visitor
+from tests.servers import web_server
 from tests.websites import Website, serve
 
 SERVER = "https://chat.example"
@@ -27,7 +28,7 @@ def check(make_app, website):
         head="<script src='{base}/widget/embed.js' data-site='shop' async></script>", public_url=None, **site
     ):
         app = make_app()
-        with served(app) as base:
+        with web_server(app) as base:
             runtime = app.extensions["docent"]
             known = replace(SHOP, start_urls=(f"{website.url}/",), **site)
             runtime.stores.sites.update(known)

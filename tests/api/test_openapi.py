@@ -3,7 +3,8 @@
 import subprocess
 import sys
 
-from tests.api.conftest import new_visitor, served
+from tests.api.conftest import new_visitor
+from tests.servers import web_server
 
 
 def rules_of(app):
@@ -45,7 +46,7 @@ def test_the_application_keeps_every_promise_of_the_document(app, runtime, monke
     token = new_visitor(app.test_client()).token
     command = [sys.executable, "-m", "schemathesis.cli", "run"]
     options = ["--checks=all", "--mode=all", "--max-examples=10", "--seed=1", "--warnings=off", "--no-color"]
-    with served(app) as address:
+    with web_server(app) as address:
         outcome = subprocess.run(
             [*command, f"{address}/api/openapi.json", *options, f"--header=Authorization: Bearer {token}"],
             cwd=tmp_path,

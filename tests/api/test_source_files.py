@@ -12,8 +12,8 @@ from server.storage.content.content import ContentStore
 from server.storage.content.reader import PageRecord
 from server.storage.content.source_pages import PageVersion, SourcePages
 from server.storage.content.sources import SourceKind
-from tests.api.conftest import served
 from tests.crawler.files import LOREM, pdf
+from tests.servers import web_server
 
 EVIL = b"""# <script>alert(1)</script> *Lamp*
 
@@ -132,7 +132,7 @@ def test_what_is_not_live_is_not_there(serve, runtime, client):
 
 
 def test_in_a_browser_the_page_has_no_part_in_the_origin_and_keeps_its_look(serve, runtime, client, browser):
-    with served(client.application) as base, browser.new_context() as context:
+    with web_server(client.application) as base, browser.new_context() as context:
         tab = context.new_page()
         tab.goto(base + serve("guide.md", b"# Guide\n\nText.\n"))
         assert tab.evaluate("self.origin") == "null"

@@ -6,8 +6,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from server.domain.answer import Delta
-from tests.api.conftest import ANSWER, CITATION, new_visitor, served
+from tests.api.conftest import ANSWER, CITATION, new_visitor
 from tests.api.sse import parse
+from tests.servers import web_server
 
 
 def names(events):
@@ -137,7 +138,7 @@ RESUME = {"resume": True}
 
 def test_words_arrive_while_the_rest_is_still_written(app, visitor, script):
     script.gate.clear()
-    with served(app) as address:
+    with web_server(app) as address:
         stream = LiveStream(address, visitor, QUESTION)
         assert [stream.event().name, stream.event().name] == ["meta", "delta"]
         script.gate.set()
@@ -146,7 +147,7 @@ def test_words_arrive_while_the_rest_is_still_written(app, visitor, script):
 
 def test_an_answer_is_finished_and_stored_when_its_visitor_has_left(app, visitor, script, runtime):
     script.gate.clear()
-    with served(app) as address:
+    with web_server(app) as address:
         stream = LiveStream(address, visitor, QUESTION)
         meta = stream.event()
         stream.leave()
@@ -158,7 +159,7 @@ def test_an_answer_is_finished_and_stored_when_its_visitor_has_left(app, visitor
 
 def test_a_resumed_stream_goes_on_live(app, visitor, script):
     script.gate.clear()
-    with served(app) as address:
+    with web_server(app) as address:
         stream = LiveStream(address, visitor, QUESTION)
         meta = stream.event()
         stream.leave()
@@ -172,7 +173,7 @@ def test_another_process_resumes_live_too(make_app, script):
     first, second = make_app(), make_app()
     visitor = new_visitor(first.test_client())
     script.gate.clear()
-    with served(first) as here, served(second) as there:
+    with web_server(first) as here, web_server(second) as there:
         stream = LiveStream(here, visitor, QUESTION)
         meta = stream.event()
         stream.leave()
@@ -198,7 +199,7 @@ def test_a_silent_stream_is_kept_open_by_comments(make_app, script, monkeypatch)
     monkeypatch.setattr(app.extensions["docent-streams"], "_heartbeat_s", 0.05)
     visitor = new_visitor(app.test_client())
     script.gate.clear()
-    with served(app) as address:
+    with web_server(app) as address:
         stream = LiveStream(address, visitor, QUESTION)
         assert [stream.event().name, stream.event().name] == ["meta", "delta"]
         assert [stream.block()[0], stream.block()[0]] == [":", ":"]
@@ -214,7 +215,7 @@ def test_many_streams_at_once_each_get_their_own_answer(app, visitor):
         events = stream.rest()
         found.append((names(events), {event.id.partition(":")[0] for event in events}))
 
-    with served(app) as address:
+    with web_server(app) as address:
         threads = [threading.Thread(target=ask, args=(address,)) for _ in range(24)]
         for thread in threads:
             thread.start()

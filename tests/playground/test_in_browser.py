@@ -1,15 +1,15 @@
 """The playground in a real browser: results appear as they come, with and without JavaScript."""
 
 import json
-from threading import Event, Thread
+from threading import Event
 
 import pytest
-from werkzeug.serving import make_server
 
 from server.domain.roles import Role
 from tests.admin.tabs import opened
 from tests.openai_server import Reply
 from tests.playground.conftest import ASKED
+from tests.servers import web_server
 
 SAID = json.dumps({"answer": "Parcels to islands take five working days. [1]"})
 
@@ -22,13 +22,8 @@ def patience():
 
 @pytest.fixture
 def address(paid_dashboard, made_app):
-    server = make_server("127.0.0.1", 0, made_app, threaded=True)
-    thread = Thread(target=server.serve_forever, name="dashboard")
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with web_server(made_app) as address:
+        yield address
 
 
 @pytest.fixture

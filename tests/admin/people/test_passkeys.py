@@ -6,16 +6,15 @@ import re
 import socket
 import time
 from random import Random
-from threading import Thread
 
 import pytest
-from werkzeug.serving import make_server
 
 from server.domain.roles import Role
 from tests import axe
 from tests.admin.conftest import EMAIL, PASSWORD, Browser, log_in, make_app
 from tests.admin.tabs import EXPECTED, opened
 from tests.admin.test_look import EVERY_RULE, check_layout
+from tests.servers import web_server
 
 OTHER = "ben@example.com"
 
@@ -48,15 +47,8 @@ def app(runtime):
 @pytest.fixture
 def served(app, ports):
     """The dashboard under both ports."""
-    servers = [make_server("127.0.0.1", port, app, threaded=True) for port in ports]
-    threads = [Thread(target=server.serve_forever) for server in servers]
-    for thread in threads:
-        thread.start()
-    yield
-    for server, thread in zip(servers, threads, strict=True):
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with web_server(app, ports[0]), web_server(app, ports[1]):
+        yield
 
 
 class Device:

@@ -2,10 +2,8 @@
 
 import re
 from contextlib import contextmanager
-from threading import Thread
 
 import pytest
-from werkzeug.serving import make_server
 
 from server.domain.roles import Role
 from server.storage.people.operators import LinkKind
@@ -14,7 +12,7 @@ from tests.admin.conftest import EMAIL, PASSWORD, Browser, log_in, make_app
 from tests.admin.tabs import opened
 from tests.admin.test_look import EVERY_RULE, check_layout
 from tests.server_fixtures import missing
-from tests.servers import MissingProgram, free_port, openid_provider
+from tests.servers import MissingProgram, free_port, openid_provider, web_server
 
 ADDRESS = "/admin/login/sso/callback"
 SIGN_ON = "Log in with Example"
@@ -47,16 +45,9 @@ def open_dashboard(make_runtime, provider, tab):
             **settings,
         }
         runtime = make_runtime(**given)
-        server = make_server("127.0.0.1", port, make_app(runtime), threaded=True)
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        try:
+        with web_server(make_app(runtime), port):
             yield runtime
             tab.wait_for_load_state("networkidle")
-        finally:
-            server.shutdown()
-            thread.join()
-            server.server_close()
 
     return serve
 
