@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 from markdown_it import MarkdownIt
 
+from admin.help import HELP
 from admin.overview.health import KINDS
 from admin.table import PAGES
 from crawler.command_line import parser as crawler_parser
@@ -28,7 +29,7 @@ from server.settings.documents import env_example, settings_page
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES_OF_DOCS = sorted(DOCS.glob("*.md"))
-TEXTS = [*PAGES_OF_DOCS, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+TEXTS = [*PAGES_OF_DOCS, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"]
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 
 
@@ -170,6 +171,17 @@ def test_the_built_in_relevance_floor_is_documented():
 def test_every_menu_entry_of_the_dashboard_is_documented():
     described = {row[0] for row in rows(text("dashboard"))}
     assert {page.menu for page in PAGES if page.menu} <= described
+
+
+def test_every_page_of_the_dashboard_has_help_that_exists():
+    known = {route.endpoint for page in PAGES for route in page.routes}
+    assert set(HELP) <= known
+    for page in PAGES:
+        assert not (page.menu or page.tab or page.section) or page.endpoint in HELP, page.endpoint
+    for target in HELP.values():
+        name, _, anchor = target.partition("#")
+        assert not anchor or anchor in anchors(DOCS / f"{name}.md"), target
+        assert (DOCS / f"{name}.md").exists(), target
 
 
 def test_every_attribute_of_the_embed_tag_is_documented_and_none_is_invented():
