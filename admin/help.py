@@ -54,6 +54,8 @@ help of the page that they belong to."""
 
 def help_address(page: Page | None) -> str:
     """Address of the help for a page of the dashboard, on this server."""
-    found = next((HELP[one.endpoint] for one in (page.line if page else ()) if one.endpoint in HELP), "dashboard")
+    found = next(
+        (HELP[one.endpoint] for one in (page.line if page else ()) if one.endpoint in HELP), "dashboard"
+    )
     name, _, anchor = found.partition("#")
     return url_for("docs.page", name=name, _anchor=anchor or None)

@@ -7,7 +7,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-TEXTS = [*sorted(DOCS.glob("*.md")), *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY"))]
+TEXTS = [
+    *sorted(DOCS.glob("*.md")),
+    *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")),
+]
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,9 @@ def blocks(*languages):
     """Every fenced block in one of these languages, or in any."""
     found = []
     for path in TEXTS:
-        for language, text in re.findall(r"^```(\S*)\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S):
+        for language, text in re.findall(
+            r"^```(\S*)\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S
+        ):
             if not languages or language in languages:
                 found.append(Block(path.name, language, text))
     return found

@@ -1,4 +1,4 @@
-"""The documentation says what is there: nothing is missing, nothing is invented, no link is broken."""
+"""The documentation is complete and true, and no link is broken."""
 
 import argparse
 import re
@@ -38,7 +38,7 @@ def text(name):
 
 
 def named_in(name):
-    """Everything that stands between backticks on a page."""
+    """Everything between backticks on a page."""
     return set(re.findall(r"`([^`\n]+)`", text(name)))
 
 
@@ -231,6 +231,11 @@ def test_a_page_has_one_title_first_and_no_heading_twice(path):
     assert len(re.findall(r"^# ", source, re.M)) == 1
     headings = re.findall(r"^#+ (.+)$", source, re.M)
     assert len(headings) == len(set(headings))
+
+
+@pytest.mark.parametrize("path", PAGES_OF_DOCS, ids=file_name)
+def test_a_page_begins_with_what_one_has_at_its_end(path):
+    assert re.match(r"# .+\n\nAfter this page ", path.read_text(encoding="utf-8"))
 
 
 def test_every_page_is_linked_from_the_first_one():
