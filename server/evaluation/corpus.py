@@ -259,7 +259,7 @@ def _gains(files: list[Path]) -> dict[str, dict[str, float]]:
                 if number == 1:
                     continue  # the header
                 raise BadQuestionFile(
-                    f"{file} line {number} needs three columns with tabs between: query id, document id and score"
+                    f"{file} line {number} needs query id, document id and score with tabs between"
                 ) from None
             if score > 0:
                 found.setdefault(query, {})[document] = score

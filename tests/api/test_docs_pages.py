@@ -190,7 +190,7 @@ def test_pages_are_grouped_by_tasks(soup, pages):
     [
         ("backup", "/docs/operations.html#how-do-i-make-a-backup"),
         ("wordpress", "/docs/embedding.html#how-do-i-put-the-widget-into-wordpress"),
-        ("robots.txt", "/docs/crawling.html#does-the-crawler-obey-robots-txt"),
+        ("robots.txt", "/docs/crawling.html#does-the-crawler-obey-robotstxt"),
         ("which port", "/docs/getting-started.html#how-do-i-change-the-port"),
     ],
 )

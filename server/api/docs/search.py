@@ -56,11 +56,11 @@ def search_docs(pages: tuple[DocsPage, ...], words: str) -> list[Found]:
     wanted = set(tokens(words, "en"))
     sections = _sections(pages)
     spread = Counter(word for _, counts in sections for word in counts.keys() & wanted)
-    weights = {word: math.log(1 + len(sections) / count) for word, count in spread.items()}
+    weights = {word: math.log(1 + len(sections) / max(1, spread[word])) for word in wanted}
     scored = []
     for found, counts in sections:
         score = sum(weights[word] * counts[word] / (counts[word] + 1) for word in counts.keys() & wanted)
-        if score > 0.4 * sum(weights.values()):
+        if score > 0.5 * sum(weights.values()):
             scored.append((score, found))
     return [found for _, found in sorted(scored, key=lambda pair: -pair[0])[:MOST]]
 
