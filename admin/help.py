@@ -48,8 +48,8 @@ HELP = {
     "audit_log": "people#what-does-the-audit-log-record",
     "backup": "operations#how-do-i-make-a-backup",
 }
-"""Endpoint of a page -> page of the documentation, and its heading. Other pages have the help of the page that
-they belong to."""
+"""Endpoint of a page -> page of the documentation, and its heading. Other pages have the help of the page above
+them."""
 
 
 def help_address(page: Page | None) -> str:
