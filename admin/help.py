@@ -48,8 +48,7 @@ HELP = {
     "audit_log": "people#what-does-the-audit-log-record",
     "backup": "operations#how-do-i-make-a-backup",
 }
-"""Endpoint of a page -> page of the documentation, and its heading. Other pages have the help of the page above
-them."""
+"""Endpoint of a page -> page and heading of the documentation. Other pages have that of the page above."""
 
 
 def help_address(page: Page | None) -> str:

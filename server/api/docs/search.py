@@ -78,7 +78,7 @@ def _sections(pages: tuple[DocsPage, ...]) -> list[tuple[Found, Counter[str]]]:
                 counts[word] += 6
             for word in tokens(page.title, "en"):
                 counts[word] += 3
-            sections.append((Found(page, heading, anchor, " ".join(text.split())[:240]), counts))
+            sections.append((Found(page, heading, anchor, " ".join(text.split())), counts))
     return sections
 
 
@@ -89,18 +89,20 @@ class _Sections(HTMLParser):
         super().__init__()
         self.sections: list[tuple[str, str, str]] = []
         self._in_heading = False
+        self._in_code = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._in_code |= tag == "pre"
         if tag in _HEADINGS:
             self._in_heading = True
             self.sections.append((dict(attrs).get("id") or "", "", ""))
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in _HEADINGS:
-            self._in_heading = False
+        self._in_code &= tag != "pre"
+        self._in_heading &= tag not in _HEADINGS
 
     def handle_data(self, data: str) -> None:
-        if self.sections:
+        if self.sections and not self._in_code:
             anchor, heading, text = self.sections.pop()
             if self._in_heading:
                 heading += data
