@@ -1,6 +1,6 @@
 """The page of the documentation that each page of the dashboard links to."""
 
-from flask import url_for
+from flask import request
 
 from admin.page import Page
 
@@ -57,4 +57,4 @@ def help_address(page: Page | None) -> str:
         (HELP[one.endpoint] for one in (page.line if page else ()) if one.endpoint in HELP), "dashboard"
     )
     name, _, anchor = found.partition("#")
-    return url_for("docs.page", name=name, _anchor=anchor or None)
+    return f"{request.script_root}/docs/{name}.html" + (f"#{anchor}" if anchor else "")
