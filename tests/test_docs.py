@@ -235,7 +235,9 @@ def test_a_page_has_one_title_first_and_no_heading_twice(path):
 
 @pytest.mark.parametrize("path", PAGES_OF_DOCS, ids=file_name)
 def test_a_page_begins_with_what_one_has_at_its_end(path):
-    assert re.match(r"# .+\n\nAfter this page ", path.read_text(encoding="utf-8"))
+    first = " ".join(path.read_text(encoding="utf-8").split("\n\n")[1].split())
+    # The first page begins with what Docent is, which is what the chat on it says of itself.
+    assert ("After this page " in first) if path.stem == "index" else first.startswith("After this page ")
 
 
 def test_every_page_is_linked_from_the_first_one():
