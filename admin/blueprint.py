@@ -16,6 +16,7 @@ from admin import formats, texts
 from admin.conversations import trace_view
 from admin.crawls import crawls
 from admin.gaps import gaps as gap_words
+from admin.help import help_address
 from admin.lists import DAY_OPTIONS, site_options
 from admin.page import Page, menu, sections, site_tabs
 from admin.people.passwords import TooManyHashes
@@ -230,6 +231,7 @@ def _frame() -> dict[str, object]:
         "may_edit": operator is not None and operator.role.may(Role.EDITOR),
         "may_edit_all": operator is not None and operator.role.may(Role.EDITOR) and sees_all(),
         "may_own": operator is not None and operator.role.may(Role.OWNER),
+        "help": help_address(shown),
         "asset": asset,
         "day_options": DAY_OPTIONS,
         "site_options": site_options,

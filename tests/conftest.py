@@ -35,7 +35,7 @@ SLOW = (
     "tests/answering/test_nobody_takes_the_chatbot_over.py", "tests/content/", "tests/contracts/test_strategy.py",
     "tests/crawler/test_documentation_sites.py", "tests/crawler/test_trap_site.py", "tests/gaps/test_gaps_of_a_shop.py",
     "tests/models/test_embedded.py", "tests/playground/", "tests/quality/test_gate.py", "tests/sources/test_site_of_sources.py",
-    "tests/crawler/test_crawl.py", "tests/evaluation/test_evaluating.py", "tests/indexing/test_indexer.py",
+    "tests/crawler/test_crawl.py", "tests/test_snippets.py", "tests/evaluation/test_evaluating.py", "tests/indexing/test_indexer.py",
     "tests/retrieval/test_contextual.py", "tests/retrieval/test_derived.py", "tests/retrieval/test_graphrag.py",
     "tests/retrieval/test_hierarchical.py", "tests/retrieval/test_hipporag.py", "tests/retrieval/test_lightrag",
     "tests/retrieval/test_raptor", "tests/retrieval/test_segments.py", "tests/retrieval/test_small_to_big.py",

@@ -1,4 +1,4 @@
-"""The README's table of dependencies is complete and true, and the version is told the same everywhere."""
+"""The tables of dependencies are complete and true, and the version is the same everywhere."""
 
 import ast
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
 FILES = ("requirements.txt", "requirements-models.txt", "requirements-dev.txt")
 
 
@@ -22,8 +22,8 @@ def pinned(name):
 
 def table(name):
     """Rows of the table of a requirements file: package, version, reason, place."""
-    section = next(part for part in README.split("\n### ") if f"`{name}`" in part.split("\n")[0])
-    lines = re.findall(r"^\|(.+)\|$", section.split("\n## ")[0], re.M)[2:]
+    section = next(part for part in PAGE.split("\n## ") if f"`{name}`" in part.split("\n")[0])
+    lines = re.findall(r"^\|(.+)\|$", section, re.M)[2:]
     return [[cell.strip() for cell in line.split("|")] for line in lines]
 
 

@@ -1,4 +1,4 @@
-"""The documentation says what is there: nothing is missing, nothing is invented, no link is broken."""
+"""The documentation is complete and true, and no link is broken."""
 
 import argparse
 import re
@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 from markdown_it import MarkdownIt
 
+from admin.help import HELP
 from admin.overview.health import KINDS
 from admin.table import PAGES
 from crawler.command_line import parser as crawler_parser
@@ -28,7 +29,7 @@ from server.settings.documents import env_example, settings_page
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES_OF_DOCS = sorted(DOCS.glob("*.md"))
-TEXTS = [*PAGES_OF_DOCS, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+TEXTS = [*PAGES_OF_DOCS, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"]
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 
 
@@ -37,7 +38,7 @@ def text(name):
 
 
 def named_in(name):
-    """Everything that stands between backticks on a page."""
+    """Everything between backticks on a page."""
     return set(re.findall(r"`([^`\n]+)`", text(name)))
 
 
@@ -172,6 +173,17 @@ def test_every_menu_entry_of_the_dashboard_is_documented():
     assert {page.menu for page in PAGES if page.menu} <= described
 
 
+def test_every_page_of_the_dashboard_has_help_that_exists():
+    known = {route.endpoint for page in PAGES for route in page.routes}
+    assert set(HELP) <= known
+    for page in PAGES:
+        assert not (page.menu or page.tab or page.section) or page.endpoint in HELP, page.endpoint
+    for target in HELP.values():
+        name, _, anchor = target.partition("#")
+        assert not anchor or anchor in anchors(DOCS / f"{name}.md"), target
+        assert (DOCS / f"{name}.md").exists(), target
+
+
 def test_every_attribute_of_the_embed_tag_is_documented_and_none_is_invented():
     loader = (ROOT / "widget" / "embed.js").read_text(encoding="utf-8")
     read = re.search(r"const \{ ([\w, ]+) \} = script\.dataset", loader)[1].split(", ")
@@ -219,6 +231,13 @@ def test_a_page_has_one_title_first_and_no_heading_twice(path):
     assert len(re.findall(r"^# ", source, re.M)) == 1
     headings = re.findall(r"^#+ (.+)$", source, re.M)
     assert len(headings) == len(set(headings))
+
+
+@pytest.mark.parametrize("path", PAGES_OF_DOCS, ids=file_name)
+def test_a_page_begins_with_what_one_has_at_its_end(path):
+    first = " ".join(path.read_text(encoding="utf-8").split("\n\n")[1].split())
+    # The first page begins with what Docent is, which is what the chat on it says of itself.
+    assert ("After this page " in first) if path.stem == "index" else first.startswith("After this page ")
 
 
 def test_every_page_is_linked_from_the_first_one():

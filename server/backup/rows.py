@@ -60,7 +60,7 @@ def _site(row: Row, folders: Sequence[Path]) -> None:
     options = _mapping(row, "options")
     for origin in origins:
         if not _ORIGIN.fullmatch(origin):
-            raise BadRow(f"the origin {origin[:100]!r} is none")
+            raise BadRow(f"the origin {origin[:100]!r} is not valid")
     contact = ContactOptions.of(options)
     if contact.webhook:
         _web("the webhook", contact.webhook)
@@ -181,7 +181,7 @@ CHECKS: dict[str, Callable[[Row, Sequence[Path]], None]] = {
 
 def _match(pattern: re.Pattern[str], row: Row, name: str) -> None:
     if not pattern.fullmatch(row[name]):
-        raise BadRow(f"{name} {row[name][:100]!r} is none")
+        raise BadRow(f"{name} {row[name][:100]!r} is not valid")
 
 
 def _web(what: str, value: object) -> None:

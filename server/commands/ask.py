@@ -16,10 +16,12 @@ HELP = "ask a site a question and print the cited answer"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The site, the question, and the conversation to go on with."""
-    parser.add_argument("question", help="in any language")
+    parser.add_argument("question", help="the question, in any language")
     parser.add_argument("--site", default="", help="id of the site; needed when there are several")
-    parser.add_argument("--conversation", help="conversation_id of an earlier answer, for a follow-up")
-    parser.add_argument("--json", action="store_true", help="the whole answer as the API gives it")
+    parser.add_argument(
+        "--conversation", help="conversation_id of an earlier answer, for a follow-up question"
+    )
+    parser.add_argument("--json", action="store_true", help="print the whole answer as the API returns it")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:

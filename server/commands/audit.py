@@ -14,9 +14,9 @@ SHOWN = 20
 def arguments(parser: argparse.ArgumentParser) -> None:
     """One action."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    checking = actions.add_parser("verify", help="say where the chain of entries breaks, if it does")
+    checking = actions.add_parser("verify", help="check the chain of entries, and say where it breaks")
     checking.add_argument("--known", metavar="HASH", default="", help="an entry that must still be there")
-    actions.add_parser("export", help="every entry as a line of JSON, oldest first")
+    actions.add_parser("export", help="print every entry as a line of JSON, oldest first")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:

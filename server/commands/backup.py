@@ -17,7 +17,7 @@ HELP = "write everything into one file, while the server runs"
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Where to, and whether the key goes with it."""
     parser.add_argument("file", type=Path, help="the zip archive to write")
-    parser.add_argument("--with-key", action="store_true", help="with the key that opens sealed secrets")
+    parser.add_argument("--with-key", action="store_true", help="add the key that opens sealed secrets")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:

@@ -15,7 +15,7 @@ from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.storage.crawls.runs import DONE, PAUSED, RUNNING, STOPPED, CrawlRun
 
-HELP = "crawl a site and index it (adds the site when it is new), or go on with its crawl"
+HELP = "crawl a site and index it (adds a new site), or continue its crawl"
 INTERRUPTED = 130
 
 
@@ -24,16 +24,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "url", help="address where the crawl starts, such as https://example.com/help/, or id of a known site"
     )
-    parser.add_argument("--site", default="", help="id of the site; made from the address when left out")
+    parser.add_argument("--site", default="", help="id of the site; default: made from the address")
     parser.add_argument(
         "--allow-private",
         action="store_true",
-        help="add the site's hosts to PRIVATE_HOSTS: it may be on this machine or a private network",
+        help="add the site's hosts to PRIVATE_HOSTS, for a site on this machine or in a private network",
     )
     parser.add_argument(
         "--anew",
         action="store_true",
-        help="start a new crawl, do not resume a paused or interrupted one",
+        help="start a new crawl instead of continuing a paused or interrupted one",
     )
 
 

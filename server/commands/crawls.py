@@ -10,10 +10,10 @@ from server.settings import Settings
 from server.storage.crawls.runs import PAUSE, RUNNING, STOP, WAITING, CrawlRun
 from server.storage.errors import UnknownCrawl
 
-HELP = "list, pause, resume and stop crawls, or list what became of each address"
+HELP = "list, pause, resume and stop crawls, or list every address with its result"
 CONTROLS = {
-    "pause": "end the work on a crawl and keep all of it",
-    "resume": "let a crawl that was paused, or failed, go on",
+    "pause": "pause a crawl and keep everything",
+    "resume": "continue a crawl that was paused or failed",
     "stop": "end a crawl; what it has read goes live",
 }
 
@@ -21,11 +21,11 @@ CONTROLS = {
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What to do, and of which site."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    listing = actions.add_parser("list", help="the crawls of a site, or the newest one of each")
+    listing = actions.add_parser("list", help="the crawls of a site, or the newest crawl of every site")
     listing.add_argument("site", nargs="?", default="", help="id of the site")
     for name, meaning in CONTROLS.items():
         actions.add_parser(name, help=meaning).add_argument("site", help="id of the site")
-    urls = actions.add_parser("urls", help="what became of each address")
+    urls = actions.add_parser("urls", help="every address with its result")
     urls.add_argument("site", help="id of the site")
     urls.add_argument("--crawl", type=int, default=0, help="number of the crawl; the newest when left out")
     urls.add_argument("--state", default="", help="only addresses in this state, such as error")

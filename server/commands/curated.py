@@ -28,7 +28,7 @@ EDITOR = "shell"
 def arguments(parser: argparse.ArgumentParser) -> None:
     """One action, and the site that it concerns."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listing = actions.add_parser("list", help="every curated answer of a site")
+    listing = actions.add_parser("list", help="every own answer of a site")
     listing.add_argument("site", help="id of the site")
     listing.add_argument("--json", action="store_true", help="one JSON array")
     adding = actions.add_parser("add", help="a question with its answer")
@@ -36,17 +36,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     adding.add_argument("question", help="as visitors ask it")
     adding.add_argument("answer", help="Markdown")
     adding.add_argument(
-        "--also", action="append", default=[], metavar="QUESTION", help="another way to ask it"
+        "--also", action="append", default=[], metavar="QUESTION", help="another way to ask the question"
     )
-    adding.add_argument("--link", action="append", default=[], metavar="URL", help="a page to read on")
+    adding.add_argument(
+        "--link", action="append", default=[], metavar="URL", help="a page for further reading"
+    )
     adding.add_argument("--language", default="", metavar="CODE", help="only for questions in this language")
     adding.add_argument(
-        "--from", dest="since", default="", metavar="DAY", help="the first day, as 2025-12-31"
+        "--from", dest="since", default="", metavar="DAY", help="the first day, such as 2025-12-31"
     )
     adding.add_argument("--until", default="", metavar="DAY", help="the last day")
-    removing = actions.add_parser("remove", help="one of them")
+    removing = actions.add_parser("remove", help="remove an answer")
     removing.add_argument("site", help="id of the site")
-    removing.add_argument("number", type=int, help="as the list shows it")
+    removing.add_argument("number", type=int, help="number of the answer in the list")
     importing = actions.add_parser("import", help=f"a CSV or JSONL file with {', '.join(COLUMNS)}")
     importing.add_argument("site", help="id of the site")
     importing.add_argument("file", type=Path, help="UTF-8; several alternatives or links are lines of a cell")

@@ -80,7 +80,7 @@ class Progress:
         return f" ({self.used.calls} calls, {self.used.tokens} tokens{money})"
 
 
-HELP = "ask a site or a corpus its questions in several variants, measure them and compare"
+HELP = "ask a site or a folder of documents a file of questions, measure the answers and compare strategies"
 INTERRUPTED = 130
 
 
@@ -88,7 +88,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """The site or corpus, the questions, which variants are compared, and where the report goes."""
     parser.add_argument("--site", default="", help="id of an indexed site")
     parser.add_argument(
-        "--corpus", type=Path, metavar="DIR", help="in place of a site: a corpus in BEIR form, indexed once"
+        "--corpus", type=Path, metavar="DIR", help="instead of a site: a folder in BEIR form, indexed once"
     )
     parser.add_argument("--questions", type=Path, metavar="FILE", help="JSON, one question a line")
     parser.add_argument(
@@ -97,21 +97,27 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--strategies", default="", metavar="A,B",
-        help="such as hybrid,raptor[clustering=tree]; left out: the site's own; missing indexes are built",
+        help="such as hybrid,raptor[clustering=tree]; default: the site's own; missing indexes are built",
     )  # fmt: skip
-    parser.add_argument("--flows", default="", metavar="A,B", help="flows; the site's own when left out")
+    parser.add_argument(
+        "--flows", default="", metavar="A,B", help="flows, such as direct,self-rag; default: the site's own"
+    )
     parser.add_argument("--limit", type=int, default=0, metavar="N", help="only the first N questions")
     parser.add_argument(
         "--judge", choices=JUDGES, default="none",
-        help="who judges what was answered: nobody, counted words (embedded), or the chat model",
+        help="who judges the answers: nobody, counted words (embedded), or the chat model",
     )  # fmt: skip
     parser.add_argument(
         "--abilities", type=int, default=30, metavar="N",
-        help="questions on which a judge also tries the writer with noise and changed facts; 0: none",
+        help="questions for which a judge also tests the writer with noise and changed facts; 0: none",
     )  # fmt: skip
     parser.add_argument("--ranking-only", action="store_true", help="rank pages, write no answers")
-    parser.add_argument("--yes", action="store_true", help="go on where building or judging asks a model")
-    parser.add_argument("--fresh", action="store_true", help="ask again what an earlier run into DIR asked")
+    parser.add_argument(
+        "--yes", action="store_true", help="do not ask before building or judging calls a model"
+    )
+    parser.add_argument(
+        "--fresh", action="store_true", help="ask all questions again, also those of an earlier run into DIR"
+    )
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:

@@ -9,7 +9,7 @@ from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.storage.people.operators import Operator
 
-HELP = "list the people of the dashboard, invite, make a link for a new password, change a role or sites"
+HELP = "list the people of the dashboard, invite people, make links for new passwords, change roles and sites"
 
 SHELL = "the shell"
 
@@ -17,21 +17,21 @@ SHELL = "the shell"
 def arguments(parser: argparse.ArgumentParser) -> None:
     """One action, and whom it concerns."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    actions.add_parser("list", help="everybody with role and second factor")
-    inviting = actions.add_parser("invite", help="a one-time link that makes an account")
+    actions.add_parser("list", help="everybody with role, second factor and sites")
+    inviting = actions.add_parser("invite", help="print a one-time link that creates an account")
     inviting.add_argument("email")
     inviting.add_argument("role", choices=[role.value for role in Role], nargs="?", default=Role.OWNER.value)
     inviting.add_argument("--site", action="append", metavar="ID", help="only this site; may be repeated")
-    resetting = actions.add_parser("reset", help="a one-time link that sets a new password")
+    resetting = actions.add_parser("reset", help="print a one-time link that sets a new password")
     resetting.add_argument("email")
     resetting.add_argument("--second-factor", action="store_true", help="turn the second factor off too")
-    changing = actions.add_parser("role", help="another role; ends the sessions")
+    changing = actions.add_parser("role", help="change the role and end the sessions")
     changing.add_argument("email")
     changing.add_argument("role", choices=[role.value for role in Role])
-    limiting = actions.add_parser("sites", help="limit a person to these sites; without any, all sites")
+    limiting = actions.add_parser("sites", help="limit a person to these sites; without a site: all sites")
     limiting.add_argument("email")
     limiting.add_argument("site", nargs="*", metavar="ID")
-    removing = actions.add_parser("remove", help="take the account away; ends the sessions")
+    removing = actions.add_parser("remove", help="remove the account and end the sessions")
     removing.add_argument("email")
 
 

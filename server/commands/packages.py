@@ -15,7 +15,11 @@ HELP = "check the installed packages for known vulnerabilities, or write a softw
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What to do, and with which files."""
-    parser.add_argument("action", choices=("check", "sbom"), help="what to do")
+    parser.add_argument(
+        "action",
+        choices=("check", "sbom"),
+        help="check: look for vulnerabilities; sbom: write the bill of materials",
+    )
     parser.add_argument(
         "--advisories", type=Path, metavar="PATH", help="a folder or zip archive of advisories in OSV format"
     )

@@ -12,7 +12,7 @@ from server.playground.order import SWITCHES, VARIANTS, WrongOrder, read_order
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
 
-HELP = "ask a site with settings that are not saved, several variants side by side"
+HELP = "ask a site with settings that are not saved, and compare up to four"
 FIELDS = ("history", "language", "floor", "retrieve_limit", "tone", "instructions", "curated", "answer_cache",
           "prompts", *(f"tune_{name}" for name in SWITCHES))  # fmt: skip
 """What `--with` takes, as the fields of the page are called."""
@@ -22,15 +22,15 @@ MORE_S = 30.0
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The site, the question, the variants, and what else is to be other than the site has it."""
-    parser.add_argument("question", help="in any language")
+    parser.add_argument("question", help="the question, in any language")
     parser.add_argument("--site", required=True, help="id of the site")
     parser.add_argument(
         "--way",
         action="append",
         default=[],
         metavar="STRATEGY/FLOW",
-        help="how to search and answer, at most four times; an empty part is the site's own, "
-        "a third part of embedded quotes without a model",
+        help="how to search and answer, up to four times; an empty part means the site's own, "
+        "/embedded at the end quotes without a model",
     )
     parser.add_argument(
         "--with",
@@ -38,9 +38,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         dest="fields",
         metavar="NAME=VALUE",
-        help="another setting for all variants, such as floor=0.5 or tune_hyde=on",
+        help="another setting, such as floor=0.5 or tune_hyde=on",
     )
-    parser.add_argument("--json", action="store_true", help="all that is known, traces and prompts included")
+    parser.add_argument("--json", action="store_true", help="print everything, with traces and prompts")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
 
 def _variants(variants: list[str]) -> dict[str, str]:
     if len(variants) > VARIANTS:
-        raise StartError(f"at most {VARIANTS} variants are asked at once; leave out some --way")
+        raise StartError(f"at most {VARIANTS} times --way at once")
     typed: dict[str, str] = {}
     for number, variant in enumerate(variants):
         # Options of a strategy may hold a slash, as in an address: only what follows the bracket is the flow.

@@ -6,7 +6,7 @@ from server.models.embedded import prepare
 from server.settings import Settings
 from server.storage.data_folder import DataFolder
 
-HELP = "prepare the embedded model (done by `run` too; useful when building an image)"
+HELP = "prepare the embedded model, as `run` does; useful for building an image"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,15 +12,17 @@ from server.runtime.runtime import open_runtime
 from server.settings import Settings
 from server.storage.data_folder import DataFolder
 
-HELP = "replace everything by a backup, or with --check look whether it is whole"
+HELP = "replace everything with a backup, or with --check only check the file"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What to restore, and that it is wanted."""
     parser.add_argument("file", type=Path, help="a zip archive that `backup` made")
-    parser.add_argument("--check", action="store_true", help="only read it, and change nothing")
+    parser.add_argument("--check", action="store_true", help="only check the file, and change nothing")
     parser.add_argument("--yes", action="store_true", help="replace everything without asking")
-    parser.add_argument("--with-key", action="store_true", help="take over its key too (stop Docent first)")
+    parser.add_argument(
+        "--with-key", action="store_true", help="use the key of the backup too (stop Docent first)"
+    )
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:

@@ -8,7 +8,7 @@ from server.jobs.crawl_options import SiteScope, explain_url, save_scope, scope_
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
 
-HELP = "show or choose which part of a site is read, and explain what becomes of an address"
+HELP = "show or choose which part of a site is read, and explain what a crawl does with an address"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,10 +18,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--path", metavar="PREFIX", help='only addresses whose path starts like this, such as "/docs/"')
     add("--include", action="append", metavar="PATTERN", help='only these, such as "/docs/*"; repeatable')
     add("--exclude", action="append", metavar="PATTERN", help="not these; repeatable")
-    add("--subdomains", action=argparse.BooleanOptionalAction, help="hosts below the site's belong to it too")
+    add(
+        "--subdomains",
+        action=argparse.BooleanOptionalAction,
+        help="subdomains of the site's hosts belong to it too",
+    )
     add("--render", choices=["never", "auto", "always"], help="open pages in a browser")
-    add("--header", action="append", metavar="'NAME: VALUE'", help="sent to the site's hosts; repeatable")
-    add("--clear", action="store_true", help="forget what was chosen: the whole site")
+    add(
+        "--header",
+        action="append",
+        metavar="'NAME: VALUE'",
+        help="header for the site's own hosts; repeatable",
+    )
+    add("--clear", action="store_true", help="remove all rules: the whole site is read")
     add("--explain", metavar="URL", help="say what a crawl would do with this address, and why")
 
 

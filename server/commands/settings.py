@@ -8,14 +8,16 @@ from server.settings.changes import ending, shown
 from server.settings.documents import env_example, settings_page
 from server.settings.reading import as_text, given_where
 
-HELP = "print every setting with its default and meaning, as env.example has them"
+HELP = "print every setting with its default and meaning, as in env.example"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """`--values` for the current values, `--docs` for the page of the documentation."""
     chosen = parser.add_mutually_exclusive_group()
-    chosen.add_argument("--values", action="store_true", help="the current values, and where they come from")
-    chosen.add_argument("--docs", action="store_true", help="the page docs/settings.md")
+    chosen.add_argument(
+        "--values", action="store_true", help="print the current values and where they come from"
+    )
+    chosen.add_argument("--docs", action="store_true", help="print the page docs/settings.md")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:

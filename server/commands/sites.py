@@ -10,14 +10,14 @@ from server.domain.site import OFF, PERIODS, next_time
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 
-HELP = "list the sites with their pages, chunks and last crawl; set when one is crawled; remove one"
+HELP = "list the sites with their size and last crawl; set when a site is crawled; remove a site"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """`--json` for machines."""
     parser.add_argument("--json", action="store_true", help="one JSON array")
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    schedule = actions.add_parser("schedule", help="crawl a site by itself, again and again")
+    schedule = actions.add_parser("schedule", help="crawl a site regularly")
     schedule.add_argument("site", help="id of the site")
     schedule.add_argument("every", choices=[*PERIODS, OFF], help="how often")
     remove = actions.add_parser("remove", help="remove a site with everything that belongs to it")

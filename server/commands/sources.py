@@ -18,9 +18,9 @@ HELP = "list, add or remove the files, folders, addresses and answers of a site"
 def arguments(parser: argparse.ArgumentParser) -> None:
     """list, add, remove."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    listing = actions.add_parser("list", help="what the site is made of, and what became of it")
+    listing = actions.add_parser("list", help="the sources of the site, with their state")
     listing.add_argument("site", help="id of the site")
-    add = actions.add_parser("add", help="add files, a folder, addresses or answers (adds a new site, too)")
+    add = actions.add_parser("add", help="add files, a folder, addresses or answers (also to a new site)")
     add.add_argument("site", help="id of the site")
     add.add_argument(
         "paths", nargs="*", type=Path, metavar="FOLDER_OR_FILE", help="folders are read again each time"

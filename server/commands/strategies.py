@@ -21,21 +21,21 @@ from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.storage.content.derived import DerivedStore
 
-HELP = "list the retrieval strategies, build one for a site, or let a site use one"
+HELP = "list the search strategies, build one for a site, or set the one that a site uses"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Without an action: the strategies with their options."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    state = actions.add_parser("state", help="what is built for a site, and what it took")
+    state = actions.add_parser("state", help="what is built for a site, with time, size and calls")
     state.add_argument("--site", required=True, help="id of the site")
-    choose = actions.add_parser("choose", help="let auto go by what an evaluation of the site showed")
+    choose = actions.add_parser("choose", help="let the strategy auto use the report of an evaluation")
     choose.add_argument("--site", required=True, help="id of the site")
     choose.add_argument("report", type=Path, help="folder that evaluate wrote into")
     for name, help_text in (
-        ("plan", "what building would take: calls of the model, tokens, money"),
-        ("build", "build what a strategy needs; what is there already is left"),
-        ("use", "build it, and let the site answer by it from then on"),
+        ("plan", "what building would cost: calls of the model, tokens, money"),
+        ("build", "build what a strategy needs and does not have yet"),
+        ("use", "build it, and use it for the site from then on"),
     ):
         action = actions.add_parser(name, help=help_text)
         action.add_argument("--site", required=True, help="id of the site")

@@ -11,7 +11,7 @@ from server.quality.questions import asked_of_model, line_of, questions_of_pages
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
 
-HELP = "make a file of test questions from a site's own headings, FAQ markup and links, or by the chat model"
+HELP = "make a file of test questions from a site's headings, FAQ markup and links, or with the chat model"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,20 +20,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--site", required=True, help="id of an indexed site")
     parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="JSON, one question a line")
     parser.add_argument(
-        "--count", type=int, default=usual.count, metavar="N", help="questions that the site answers"
+        "--count",
+        type=int,
+        default=usual.count,
+        metavar="N",
+        help="number of questions that the site answers",
     )
     parser.add_argument(
         "--kinds",
         default=",".join(usual.kinds),
         metavar="A,B",
-        help=f"where they come from: {', '.join(KINDS)}",
+        help=f"sources of the questions: {', '.join(KINDS)}",
     )
     parser.add_argument(
         "--unanswerable", type=int, default=0, metavar="N",
-        help="further questions, each on a page that the evaluation takes for not indexed",
+        help="number of further questions, each about a page that counts as not indexed",
     )  # fmt: skip
     parser.add_argument(
-        "--seed", type=int, default=usual.seed, metavar="N", help="another seed, another choice"
+        "--seed", type=int, default=usual.seed, metavar="N", help="another seed chooses other questions"
     )
 
 

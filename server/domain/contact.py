@@ -91,7 +91,7 @@ def _days(text: str) -> tuple[tuple[Span, ...], ...]:
         for day in named:
             spans[day].append(_span(word))
         if not named:
-            raise ValueError(f"{word} stands before any day: {EXAMPLE}")
+            raise ValueError(f"{word} comes before any day: {EXAMPLE}")
         has_hours = True
     if not named or not has_hours:
         raise ValueError(f"the last days have no hours: {EXAMPLE}")

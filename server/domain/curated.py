@@ -180,7 +180,7 @@ def read_answers(site_id: str, data: bytes, *, is_json: bool) -> list[CuratedAns
             answer = _answer(site_id, row)
             first = seen.setdefault(answer.questions[0], line)
             if first != line:
-                raise ValueError(f"the same question stands on line {first} already")
+                raise ValueError(f"the same question is already on line {first}")
             made.append(answer)
         except ValueError as error:
             errors.append((line, str(error)))

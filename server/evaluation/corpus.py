@@ -136,7 +136,9 @@ class Corpus:
                 while piece := file.read(1 << 20):
                     digest.update(piece)
         except OSError as error:
-            raise BadQuestionFile(f"{self.folder} is no corpus: {DOCUMENTS}: {error.strerror}") from None
+            raise BadQuestionFile(
+                f"{self.folder} is not in BEIR form: {DOCUMENTS}: {error.strerror}"
+            ) from None
         return digest.hexdigest()
 
     @cached_property
@@ -158,7 +160,9 @@ class Corpus:
             if not document or not isinstance(text, str):
                 raise BadQuestionFile(f'{where} needs "_id" and "text"')
             if document in seen:
-                raise BadQuestionFile(f'{where}: the id "{document}" stands on two lines; each needs its own')
+                raise BadQuestionFile(
+                    f'{where}: the id "{document}" is on two lines; each line needs its own'
+                )
             seen.add(document)
             title = " ".join(str(row.get("title") or "").split())
             language = str(row.get("lang") or row.get("language") or "").lower().split("-")[0]
@@ -205,7 +209,7 @@ class Corpus:
             return _gains([single]), False
         parts = sorted(folder.glob("*.tsv"))
         if not parts:
-            raise BadQuestionFile(f"{self.folder} is no corpus: it needs {QRELS}.tsv or {QRELS}/*.tsv")
+            raise BadQuestionFile(f"{self.folder} is not in BEIR form: it needs {QRELS}.tsv or {QRELS}/*.tsv")
         test = [part for part in parts if part.stem == "test"]
         return _gains(test or parts), True
 
@@ -255,7 +259,7 @@ def _gains(files: list[Path]) -> dict[str, dict[str, float]]:
                 if number == 1:
                     continue  # the header
                 raise BadQuestionFile(
-                    f"{file} line {number} needs query-id, corpus-id and score with tabs between"
+                    f"{file} line {number} needs query id, document id and score with tabs between"
                 ) from None
             if score > 0:
                 found.setdefault(query, {})[document] = score

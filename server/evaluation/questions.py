@@ -81,7 +81,7 @@ def read_questions(path: Path, base_url: str) -> list[Case]:
         raise BadQuestionFile(f"{path} holds no questions; write one JSON object a line")
     for name, times in Counter(case.id for case in cases).items():
         if times > 1:
-            raise BadQuestionFile(f'{path}: the id "{name}" stands on two lines; each needs its own')
+            raise BadQuestionFile(f'{path}: the id "{name}" is on two lines; each line needs its own')
     return cases
 
 

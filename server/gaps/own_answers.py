@@ -32,7 +32,7 @@ def whole_answer(pipeline: Pipeline, question: Question) -> Answer:
     """The finished answer. Raises what `Pipeline.answer` raises."""
     *_, last = pipeline.answer(question)
     if not isinstance(last, Answer):
-        raise TypeError("a pipeline ends in an Answer")
+        raise TypeError("the steps end in an Answer")
     return last
 
 

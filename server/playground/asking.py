@@ -80,7 +80,7 @@ class PromptRecorder:
 
     def _in_time(self) -> None:
         if monotonic() > self._deadline:
-            raise ModelError("timeout", "the time limit of this variant passed before the model was done")
+            raise ModelError("timeout", "the time limit passed before the model was done")
 
 
 class Gathered:

@@ -155,7 +155,7 @@ class Evaluating:
         self._specs = tuple(dict.fromkeys(map(check_spec, order.strategies)))
         _ = [FLOWS[flow] for flow in order.flows]
         if bool(order.site) == bool(order.corpus):
-            raise StartError("say what is evaluated: a site or a corpus, one of them")
+            raise StartError("say what to evaluate: either a site or a folder of documents")
         if order.site and order.questions is None:
             raise StartError("a site needs a file of questions")
         if order.judge not in JUDGES:

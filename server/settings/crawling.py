@@ -119,7 +119,7 @@ class CrawlingSettings(Group):
     browser: str = ""
     """Path of the browser. Empty: Chromium or Chrome on the PATH, or the one that Playwright installed."""
     browser_sandbox: bool = True
-    """0 starts the browser without its sandbox. As root there is none, so pages are opened in a browser only
+    """0 starts the browser without its sandbox. Root has no sandbox, so pages are opened in a browser only
     if this is 0."""
 
     processes: int = Field(default=-1, ge=-1, le=64)

@@ -18,7 +18,7 @@ class SignOnSettings(Group):
     model_config = prefixed("oidc_")
     heading: ClassVar = "Single sign-on"
     about: ClassVar = (
-        "What to enter at the provider: [Settings and people](people.md#how-do-i-set-up-single-sign-on)."
+        "What to enter at the provider: [People and access](people.md#how-do-i-set-up-single-sign-on)."
     )
 
     issuer: Annotated[WebAddress, Changeable("sign_on", "Issuer")] = ""

@@ -69,7 +69,7 @@ class DataFolder:
         except OSError as error:
             raise StartError(
                 f"DATA_DIR {self.path} cannot be written to: {error.strerror}; "
-                "mend that or set another DATA_DIR"
+                "correct that or set another DATA_DIR"
             ) from None
 
     def database_url(self) -> str:

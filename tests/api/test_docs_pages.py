@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 from bs4 import BeautifulSoup
 
-from server.api.docs.docs import FOLDER, DocsLibrary, render
+from server.api.docs.docs import FOLDER, MOVED, DocsLibrary, render
 from server.domain.site import Site
 
 SOURCE = """# First *title*
@@ -67,7 +67,7 @@ def test_tables_and_code_are_rendered_and_nothing_is_run():
     assert "<script>" not in html
 
 
-def test_pages_stand_in_the_order_of_the_first_page_and_none_is_lost(pages):
+def test_pages_have_the_order_of_the_first_page_and_all_are_there(pages):
     names = [page.name for page in pages]
     assert names[0] == "index"
     assert sorted(names) == sorted(path.stem for path in FOLDER.glob("*.md"))
@@ -87,7 +87,7 @@ def test_a_link_in_running_text_does_not_change_the_order(tmp_path):
     assert [page.name for page in DocsLibrary(tmp_path).pages()] == ["index", "a", "b"]
 
 
-def test_a_changed_file_is_rendered_anew(tmp_path):
+def test_a_changed_file_is_rendered_again(tmp_path):
     (tmp_path / "index.md").write_text("# One")
     library = DocsLibrary(tmp_path)
     assert library.pages()[0].title == "One"
@@ -130,7 +130,7 @@ def test_one_page_leads_to_the_next_and_back(soup, pages):
         assert soup(after.address).find(rel="prev")["href"] == before.address
 
 
-def test_the_widget_stands_on_the_pages_once_their_site_exists(client, runtime):
+def test_the_widget_is_on_the_pages_once_their_site_exists(client, runtime):
     assert "embed.js" not in client.get("/docs/").text
     runtime.stores.sites.create(
         Site(id="docs", name="Docs", title="Docent", start_urls=("http://localhost/docs/",))
@@ -164,6 +164,47 @@ def test_unchanged_pages_are_not_sent_again(client):
 )
 def test_only_pages_and_pictures_are_served(client, path):
     assert client.get(f"/docs/{path}").status_code == 404
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_the_address_of_a_page_that_moved_leads_to_its_text(client, soup, name):
+    response = client.get(f"/docs/{name}.html")
+    assert response.status_code == 308
+    page, _, anchor = response.headers["Location"].removeprefix("./").partition("#")
+    html = soup(f"/docs/{page}")
+    assert not anchor or html.find(id=anchor)
+
+
+def test_pages_are_grouped_by_tasks(soup, pages):
+    groups = [
+        title.text for title in soup("/docs/").find("nav", {"aria-label": "Documentation"}).find_all("p")
+    ]
+    assert groups == [
+        "Get started", "Embed", "Crawl", "Answer well", "Measure", "Run in production", "Extend", "Reference",
+    ]  # fmt: skip
+    assert all(page.group in groups for page in pages[1:])
+
+
+@pytest.mark.parametrize(
+    ("words", "address"),
+    [
+        ("backup", "/docs/operations.html#how-do-i-make-a-backup"),
+        ("wordpress", "/docs/embedding.html#how-do-i-put-the-widget-into-wordpress"),
+        ("robots.txt", "/docs/crawling.html#does-the-crawler-obey-robotstxt"),
+        ("which port", "/docs/getting-started.html#how-do-i-change-the-port"),
+    ],
+)
+def test_a_search_finds_the_section(soup, words, address):
+    found = soup(f"/docs/search.html?q={words}").find("ol", "found").find_all("a")
+    assert address in [link["href"] for link in found[:3]]
+
+
+def test_a_search_shows_its_words_and_says_when_it_finds_nothing(soup):
+    html = soup("/docs/search.html?q=%3Cb%3Exylophone")
+    assert html.find("input", {"name": "q"})["value"] == "<b>xylophone"
+    assert "Nothing was found" in html.main.text
+    assert "Type a few words" in soup("/docs/search.html").main.text
+    assert html.find("meta", {"name": "robots"})["content"] == "noindex"
 
 
 def test_the_style_sheet_is_served(client):

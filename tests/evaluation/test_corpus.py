@@ -85,7 +85,7 @@ def test_the_digest_is_of_the_documents_alone(corpus_folder, tmp_path):
     [
         ("corpus.jsonl", "{", "corpus.jsonl line 1 is not JSON"),
         ("corpus.jsonl", '{"_id": "a"}', 'line 1 needs "_id" and "text"'),
-        ("corpus.jsonl", '{"_id": "a", "text": "x"}\n{"_id": "a", "text": "y"}', 'the id "a" stands on two lines'),
+        ("corpus.jsonl", '{"_id": "a", "text": "x"}\n{"_id": "a", "text": "y"}', 'the id "a" is on two lines'),
         ("queries.jsonl", '{"_id": "a"}', 'line 1 needs "_id" and "text"'),
         ("queries.jsonl", "", "holds no questions"),
         ("qrels.tsv", "a\tb\t1\na\tb\tgood\n", "qrels.tsv line 2 needs"),
@@ -104,7 +104,7 @@ def test_what_cannot_be_read_is_named(corpus_folder, file, text, told):
 
 
 def test_a_folder_without_documents_or_qrels_is_no_corpus(corpus_folder, tmp_path):
-    with pytest.raises(BadQuestionFile, match="is no corpus"):
+    with pytest.raises(BadQuestionFile, match="is not in BEIR form"):
         _ = Corpus(tmp_path).digest
     (corpus_folder / "qrels.tsv").unlink()
     with pytest.raises(BadQuestionFile, match="qrels"):

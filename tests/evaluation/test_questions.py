@@ -86,7 +86,7 @@ def test_unanswerable_and_injection_have_no_answer_even_with_pages_named(read):
         ({"question": "x", "url_groups": [["/a"], "/b"]}, '"url_groups" must be a list of lists'),
         ({"question": "x", "history": ["before"]}, '"history" must be a list of objects'),
         ({"question": "x", "must": ["("]}, "is not a regular expression"),
-        ({"id": "1", "question": "x"}, 'the id "1" stands on two lines'),
+        ({"id": "1", "question": "x"}, 'the id "1" is on two lines'),
     ],
 )
 def test_a_line_that_cannot_be_used_is_named(read, line, told):

@@ -179,7 +179,7 @@ def test_a_way_may_not_take_longer_than_its_time(indexed_shop, model_server, wit
     asking = Asking(with_model.engine, site, order, order.variants[0], 0.0)
     with pytest.raises(OutOfTime):
         asking.run()
-    assert asking.prompts()[0]["error"] == "the time limit of this variant passed before the model was done"
+    assert asking.prompts()[0]["error"] == "the time limit passed before the model was done"
     assert not model_server.requests, "no model was asked any more"
 
 

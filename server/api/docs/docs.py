@@ -2,7 +2,7 @@
 
 import re
 import threading
-from dataclasses import dataclass
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -14,28 +14,23 @@ from mdit_py_plugins.anchors import anchors_plugin
 
 from server.api.access import stores
 from server.api.assets.widget_files import TYPES, Asset, asset_response
+from server.api.docs.search import FIRST, DocsPage, search_docs
 
 FOLDER = Path(__file__).parents[3] / "docs"
-FIRST = "index"
+MOVED = {
+    "examples": "embedding.html",
+    "faq": "./",
+    "quality-runs": "quality.html",
+} | {
+    f"strategy-{name}": f"published-strategies.html#{name}"
+    for name in (
+        "contextual", "graphrag", "hierarchical", "hipporag", "lightrag", "questions", "raptor", "segments",
+        "small-to-big",
+    )
+}  # fmt: skip
+"""Former names of pages, and where their text is now. Browsers keep the part behind the #."""
+_LISTED = re.compile(r"\s*[-*] \[[^\]]*\]\((?:\./)?([\w-]+)\.md")
 _LINK = re.compile(r"^(?!\w+:)(?:\./)?([\w-]+)\.md(#[\w-]+)?$")
-
-
-@dataclass(frozen=True, slots=True)
-class DocsPage:
-    """One rendered file."""
-
-    name: str
-    title: str
-    summary: str
-    """Its first paragraph, as plain text."""
-    html: str
-    sections: tuple[tuple[str, str], ...]
-    """(id, text) of its second-level headings."""
-
-    @property
-    def address(self) -> str:
-        """Path on this server."""
-        return "/docs/" if self.name == FIRST else f"/docs/{self.name}.html"
 
 
 class DocsLibrary:
@@ -54,7 +49,10 @@ class DocsLibrary:
             seen = [(file.stem, file.stat().st_mtime_ns) for file in files]
             if seen != self._seen:
                 sources = {file.stem: file.read_text(encoding="utf-8") for file in files}
-                self._pages = tuple(render(name, sources[name]) for name in _order(sources))
+                self._pages = tuple(
+                    replace(render(name, sources[name]), group=group)
+                    for name, group in _contents(sources).items()
+                )
                 self._seen = seen
             return self._pages
 
@@ -78,9 +76,15 @@ def render(name: str, source: str) -> DocsPage:
     )
 
 
-def _order(sources: dict[str, str]) -> list[str]:
-    linked = re.findall(r"^\s*[-*] \[[^\]]*\]\((?:\./)?([\w-]+)\.md", sources.get(FIRST, ""), re.M)
-    return [name for name in dict.fromkeys((FIRST, *linked, *sorted(sources))) if name in sources]
+def _contents(sources: dict[str, str]) -> dict[str, str]:
+    """Name of each page -> its group, in the order of the contents."""
+    heading, contents = "", {FIRST: ""}
+    for line in sources.get(FIRST, "").splitlines():
+        if line.startswith("#"):
+            heading = line.lstrip("# ")
+        elif (linked := _LISTED.match(line)) and linked[1] in sources:
+            contents.setdefault(linked[1], heading)
+    return contents | {name: "" for name in sorted(sources) if name not in contents}
 
 
 def _relink(token: Token) -> None:
@@ -128,10 +132,10 @@ _markdown = _parser()
 
 
 SITE = "docs"
-"""Id of the site whose widget stands on the pages, once it exists."""
+"""Id of the site whose widget is on the pages, once it exists."""
 STYLE = Path(__file__).parents[1] / "static" / "docs.css"
 CHECKED = "public, no-cache"
-"""Kept, but asked about each time: the text changes with the installation."""
+"""Browsers keep the page and check it each time: the text changes with the installation."""
 
 
 def docs_blueprint(library: DocsLibrary) -> Blueprint:
@@ -146,8 +150,18 @@ def docs_blueprint(library: DocsLibrary) -> Blueprint:
     def first_by_name() -> Response:
         return redirect("/docs/", 308)  # type: ignore[return-value]
 
+    @blueprint.get("/docs/search.html")
+    def search() -> Response:
+        words = request.args.get("q", "")[:200]
+        html = render_template(
+            "docs_search.html", pages=library.pages(), words=words, found=search_docs(library.pages(), words)
+        )
+        return asset_response(Asset(html.encode(), "text/html"), CHECKED)
+
     @blueprint.get("/docs/<name>.html")
     def page(name: str) -> Response:
+        if name in MOVED:
+            return redirect(MOVED[name], 308)  # type: ignore[return-value]
         return _page(library, name)
 
     @blueprint.get("/docs/<path:name>")
