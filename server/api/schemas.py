@@ -64,6 +64,10 @@ class ChatRequest(RequestBody):
     page: PageRequest | None = Field(
         None, description="Where the visitor asks. Used where the site allows it, else not looked at."
     )
+    disclosure: Annotated[str, StringConstraints(max_length=1000)] = Field(
+        "",
+        description="What the client has shown of the site's `disclosure`; stored with a new conversation.",
+    )
 
 
 class FeedbackRequest(RequestBody):
@@ -130,6 +134,15 @@ class WidgetLimits(BaseModel):
     message_chars: int
 
 
+class WidgetDisclosure(BaseModel):
+    """Who answers. Show `text` and then `more` before the first question: the EU AI Act asks for it."""
+
+    text: str = Field(description="That an automatic assistant answers, or an AI assistant.")
+    more: str = Field(description="The operator's own text; may be empty.")
+    is_ai: bool = Field(description="Whether a language model writes the answers.")
+    language: str = Field(description="Of `text`: as the parameter `language` asks, else the site's.")
+
+
 class WidgetConsent(BaseModel):
     """What a visitor agrees to before the first message."""
 
@@ -185,6 +198,7 @@ class WidgetResponse(BaseModel):
     greeting: str
     suggestions: list[str]
     look: WidgetLook
+    disclosure: WidgetDisclosure
     consent: WidgetConsent
     context: WidgetContext
     limits: WidgetLimits

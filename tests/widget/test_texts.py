@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from server.answering.phrases import Phrase, say
+
 TEXTS = Path(__file__).parents[2] / "widget" / "src" / "texts"
 LANGUAGES = sorted(path.stem for path in TEXTS.glob("*.js"))
 ROW = re.compile(r'^  (\w+): "((?:[^"\\]|\\.)+)",$', re.MULTILINE)
@@ -30,6 +32,11 @@ def test_every_text_exists_in_every_language(language):
     if language != "en":
         same = [key for key, text in rows(language).items() if text == rows("en")[key]]
         assert len(same) <= 2, f"not translated: {same}"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_widget_says_that_an_assistant_answers_before_the_server_does(language):
+    assert rows(language)["about"] == say(Phrase.ASSISTANT, language)
 
 
 def test_every_text_is_used():

@@ -7,6 +7,7 @@ from flask import Response, jsonify, request
 
 from server.answering.chat import Exchange
 from server.answering.chat import response as answer_response
+from server.answering.disclosure import seen_text
 from server.api.access import chat, configuration, delivery, dialogue, runtime, streams
 from server.api.caller import (
     Caller,
@@ -46,6 +47,7 @@ def ask() -> Response:
             visitor_id=caller.visitor_id,
             conversation_id=body.conversation_id,
             page=_page(caller, body.page),
+            disclosure=seen_text(caller.site, body.disclosure),
         )
     except UnknownConversation:
         raise ApiError(

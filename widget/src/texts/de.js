@@ -1,7 +1,7 @@
 /** @type {import("../../types").Texts} */
 export default {
   ask: "Frage stellen",
-  about: "Antworten aus dieser Website, mit Quellen",
+  about: "Ein automatischer Assistent antwortet aus dieser Website und nennt die Quellen.",
   hello: "Hallo! Was möchten Sie wissen?",
   send: "Senden",
   stop: "Anhalten",

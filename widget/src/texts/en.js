@@ -1,7 +1,7 @@
 // The other languages are checked against this one.
 export default {
   ask: "Ask a question",
-  about: "Answers from this site, with sources",
+  about: "An automatic assistant answers from this site and names its sources.",
   hello: "Hello! What would you like to know?",
   send: "Send",
   stop: "Stop",

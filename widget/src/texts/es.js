@@ -1,7 +1,7 @@
 /** @type {import("../../types").Texts} */
 export default {
   ask: "Hacer una pregunta",
-  about: "Respuestas de este sitio, con sus fuentes",
+  about: "Un asistente automático responde con el contenido de este sitio y cita las fuentes.",
   hello: "¡Hola! ¿Qué le gustaría saber?",
   send: "Enviar",
   stop: "Detener",

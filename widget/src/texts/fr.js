@@ -1,7 +1,7 @@
 /** @type {import("../../types").Texts} */
 export default {
   ask: "Poser une question",
-  about: "Réponses tirées de ce site, avec leurs sources",
+  about: "Un assistant automatique répond à partir de ce site et cite ses sources.",
   hello: "Bonjour ! Que souhaitez-vous savoir ?",
   send: "Envoyer",
   stop: "Arrêter",

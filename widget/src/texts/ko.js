@@ -1,7 +1,7 @@
 /** @type {import("../../types").Texts} */
 export default {
   ask: "질문하기",
-  about: "이 사이트의 내용으로 출처와 함께 답합니다",
+  about: "자동 도우미가 이 사이트의 내용으로 출처와 함께 답합니다.",
   hello: "안녕하세요! 무엇이 궁금하세요?",
   send: "보내기",
   stop: "중지",

@@ -1,7 +1,7 @@
 /** @type {import("../../types").Texts} */
 export default {
   ask: "Fazer uma pergunta",
-  about: "Respostas deste site, com as fontes",
+  about: "Um assistente automático responde com o conteúdo deste site e indica as fontes.",
   hello: "Olá! O que gostaria de saber?",
   send: "Enviar",
   stop: "Parar",
