@@ -44,13 +44,12 @@ def added_text(site: Site) -> str:
     return one_line(text)[:DISCLOSURE_CHARS] if isinstance(text, str) else ""
 
 
-def seen_text(site: Site, reported: str) -> str:
+def seen_text(site: Site, text: str, more: str) -> str:
     """Return what a client reports to have shown, so far as it is Docent's sentence and the operator's text;
-    empty when it shows neither. Nothing else is stored: a client could report anything."""
-    sentences = (say(_phrase(is_ai), code) for code in _spoken() for is_ai in (False, True))
-    sentence = next((one for one in sentences if reported.startswith(one)), "")
-    whole = f"{sentence} {added_text(site)}".strip()
-    return whole if sentence and one_line(reported) == whole else sentence
+    empty when it is not. Nothing else is stored, because a client could report anything."""
+    if text not in {say(_phrase(is_ai), code) for code in _spoken() for is_ai in (False, True)}:
+        return ""
+    return f"{text} {more}" if more and more == added_text(site) else text
 
 
 def _phrase(is_ai: bool) -> Phrase:

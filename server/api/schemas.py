@@ -52,6 +52,13 @@ class PageRequest(RequestBody):
     )
 
 
+class DisclosureRequest(BaseModel):
+    """What the client showed about who answers: the site's `disclosure` as it is, or parts of it."""
+
+    text: Annotated[str, StringConstraints(max_length=500)] = ""
+    more: Annotated[str, StringConstraints(max_length=500)] = ""
+
+
 class ChatRequest(RequestBody):
     """A question, or with `resume` the rest of an answer whose connection broke."""
 
@@ -64,9 +71,8 @@ class ChatRequest(RequestBody):
     page: PageRequest | None = Field(
         None, description="Where the visitor asks. Used where the site allows it, else not looked at."
     )
-    disclosure: Annotated[str, StringConstraints(max_length=1000)] = Field(
-        "",
-        description="What the client has shown of the site's `disclosure`; stored with a new conversation.",
+    disclosure: DisclosureRequest | None = Field(
+        None, description="What the client showed of the site's `disclosure`: stored with a new conversation."
     )
 
 

@@ -22,7 +22,8 @@ def told(client, language=""):
 def test_the_configuration_says_it_in_the_language_that_is_asked_for(client):
     assert told(client) == {"text": EN, "more": "", "is_ai": False, "language": "en"}
     german = told(client, "de-AT")
-    assert german["language"] == "de" and german["text"].startswith("Ein automatischer Assistent")
+    assert german["language"] == "de"
+    assert german["text"].startswith("Ein automatischer Assistent")
     assert told(client, "xx")["text"] == EN
 
 
@@ -47,17 +48,17 @@ def test_an_operator_can_add_to_it_and_not_remove_it(client, runtime):
 @pytest.mark.parametrize(
     ("reported", "stored"),
     [
-        (EN, EN),
-        (f"{EN} Ask for Ada.", f"{EN} Ask for Ada."),
-        (f"{AI} Ask for Bob, a person.", AI),
-        ("You talk to a person.", ""),
-        ("", ""),
+        ({"text": EN, "more": "", "is_ai": False, "language": "en"}, EN),
+        ({"text": EN, "more": "Ask for Ada."}, f"{EN} Ask for Ada."),
+        ({"text": AI, "more": "I am Bob, a person."}, AI),
+        ({"text": "You talk to a person.", "more": "Ask for Ada."}, ""),
+        (None, ""),
     ],
 )
 def test_what_was_shown_is_stored_exported_and_erased(client, runtime, visitor, reported, stored):
     runtime.stores.sites.update(replace(SHOP, options={DISCLOSURE: "Ask for Ada."}))
     first = visitor.ask(disclosure=reported).json["conversation_id"]
-    visitor.ask(conversation_id=first, disclosure=AI)
+    visitor.ask(conversation_id=first, disclosure={"text": AI})
     assert runtime.dialogue.conversations.get(first).disclosure == stored
     exported = client.get("/api/v1/visitors/me/export", headers=visitor.headers).json
     assert [one["disclosure"] for one in exported["conversations"]] == [stored]

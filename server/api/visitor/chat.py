@@ -19,7 +19,7 @@ from server.api.caller import (
     require_consent,
 )
 from server.api.errors import ApiError
-from server.api.schemas import ChatRequest, FeedbackRequest, PageRequest
+from server.api.schemas import ChatRequest, DisclosureRequest, FeedbackRequest, PageRequest
 from server.api.visitor.streams import Event, UnknownStream
 from server.domain.answer import Answer, Citation
 from server.domain.events import EventKind
@@ -47,7 +47,7 @@ def ask() -> Response:
             visitor_id=caller.visitor_id,
             conversation_id=body.conversation_id,
             page=_page(caller, body.page),
-            disclosure=seen_text(caller.site, body.disclosure),
+            disclosure=_seen(caller, body.disclosure),
         )
     except UnknownConversation:
         raise ApiError(
@@ -74,6 +74,10 @@ def _page(caller: Caller, page: PageRequest | None) -> VisitorPage | None:
         return None
     longest = configuration().settings.limits.selection_chars
     return VisitorPage.allowed(caller.site, page.url, page.title, page.selection or "", longest)
+
+
+def _seen(caller: Caller, shown: DisclosureRequest | None) -> str:
+    return seen_text(caller.site, shown.text, shown.more) if shown else ""
 
 
 def _whole(exchange: Exchange) -> dict[str, object]:
