@@ -146,7 +146,7 @@ def sign_in_unavailable(error: Exception) -> ResponseReturnValue:
         _("Nobody can sign in at the moment"),
         _(
             "There are too many sign-ins at once, or they cannot be counted. Nothing was changed. "
-            "Try again in a minute. If it goes on, read the server’s log: the disk may be full, or Redis down."
+            "Try again in a minute. If it goes on, read the server’s log: the disk or Redis may be down."
         ),
         503,
     )
