@@ -159,7 +159,7 @@ def test_a_page_is_excluded_and_put_back(operator, filled):
     assert queued(filled)[-1][0] == "lantern"
     page = operator.get(page_of(DELIVERY)).text
     assert ">Excluded</span>" in page
-    assert "Put it back" in page
+    assert "Include again" in page
     assert "is put back" in send(operator, "put-back")
     assert not decision(filled, "delivery").excluded
     assert "put a page back" in [entry.action for entry in filled.people.audit.recent(5)]

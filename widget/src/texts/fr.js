@@ -27,7 +27,7 @@ export default {
   offline: "Vous êtes hors ligne. Votre texte est conservé.",
   failed: "Aucune réponse obtenue. Votre question est conservée.",
   cut: "La réponse a été coupée.",
-  limited: "Beaucoup de questions à la fois. Patientez un instant.",
+  limited: "Trop de questions à la fois. Patientez un instant.",
   refused: "Le chat n’est pas disponible sur cette page.",
   unsent: "Cela n’a pas fonctionné. Réessayez.",
   retry: "Réessayer",
