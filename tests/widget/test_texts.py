@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,14 @@ def test_every_text_exists_in_every_language(language):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_widget_says_that_an_assistant_answers_before_the_server_does(language):
     assert rows(language)["about"] == say(Phrase.ASSISTANT, language)
+
+
+def test_every_language_has_a_note_of_what_its_texts_say():
+    notes = tomllib.loads(Path(__file__).with_name("back_translations.toml").read_text("utf-8"))
+    assert sorted([*notes, "en"]) == LANGUAGES
+    for language, note in notes.items():
+        assert {*note["changed"], *note["says"]} <= rows(language).keys(), language
+        assert note["address"]
 
 
 def test_every_text_is_used():
