@@ -12,6 +12,7 @@ from wtforms import Field, FloatField, IntegerField
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import StopValidation
 
+from admin.texts import _
 from server.api.access import quality_stores
 
 UNPROCESSABLE = 422
@@ -47,7 +48,7 @@ def check_email(form: Form, field: Field) -> None:
     """An address with a name, an @ and a host. Whether it receives mail is not asked."""
     text = (field.data or "").strip()
     if len(text) > 254 or not re.fullmatch(r"[^\s@<>()]+@[^\s@<>()]+", text):
-        raise StopValidation("Write a whole e-mail address, such as name@example.com.")
+        raise StopValidation(_("Write a whole e-mail address, such as name@example.com."))
 
 
 def check_address(form: Form, field: Field) -> None:
@@ -70,7 +71,13 @@ class WholeNumber(IntegerField):  # type: ignore[misc]  # WTForms has no types
         text = (valuelist[0] if valuelist else "").strip()
         if not (text.isascii() and text.isdigit() and self.least <= int(text[:12]) <= self.most):
             self.data = None
-            raise ValueError(f"Write a whole number from {self.least:,} to {self.most:,}.")
+            raise ValueError(
+                _(
+                    "Write a whole number from %(least)s to %(most)s.",
+                    least=f"{self.least:,}",
+                    most=f"{self.most:,}",
+                )
+            )
         self.data = int(text)
 
 
@@ -90,7 +97,13 @@ class Decimal(FloatField):  # type: ignore[misc]  # as above
             value = float("nan")
         if not isfinite(value) or not self.least <= value <= self.most:
             self.data = None
-            raise ValueError(f"Write a number from {self.least:g} to {self.most:g}.")
+            raise ValueError(
+                _(
+                    "Write a number from %(least)s to %(most)s.",
+                    least=f"{self.least:g}",
+                    most=f"{self.most:g}",
+                )
+            )
         self.data = value
 
     def _value(self) -> str:
@@ -123,7 +136,7 @@ def parse_address(text: str) -> str:
         text = f"https://{text}"
     parts = _split(text)
     if parts.username or parts.password:
-        raise BadAddress("Leave out the user name and password: Docent reads what every visitor can read.")
+        raise BadAddress(_("Leave out the user name and password: Docent reads what every visitor can read."))
     return urlunsplit((parts.scheme, _netloc(parts), parts.path or "/", parts.query, ""))
 
 
@@ -131,11 +144,19 @@ def parse_origin(text: str) -> str:
     """An origin without path and default port: `https://Example.com:443/` becomes `https://example.com`."""
     text = text.strip()
     if "://" not in text:
-        raise BadAddress(f"{text!r} needs http:// or https:// in front, such as https://{text}.")
+        raise BadAddress(
+            _(
+                "%(text)s needs http:// or https:// in front, such as https://%(address)s.",
+                text=f"{text!r}",
+                address=text,
+            )
+        )
     parts = _split(text)
     if parts.username or parts.password or parts.path not in ("", "/") or parts.query or parts.fragment:
         origin = f"{parts.scheme}://{_netloc(parts)}"
-        raise BadAddress(f"{text!r} is more than an origin; write {origin}.")
+        raise BadAddress(
+            _("%(text)s is more than an origin; write %(origin)s.", text=f"{text!r}", origin=origin)
+        )
     return f"{parts.scheme}://{_netloc(parts)}"
 
 
@@ -174,18 +195,23 @@ def free_id(words: str, taken: set[str]) -> str:
 
 def _split(text: str) -> SplitResult:
     if len(text) > 2000 or re.search(r"[\s\\<>\"{}|^`\x00-\x1f]", text):
-        raise BadAddress("Write one address without spaces, such as https://example.com/.")
+        raise BadAddress(_("Write one address without spaces, such as https://example.com/."))
     try:
         parts = urlsplit(text)
-        _ = parts.port
+        int(parts.port or 0)  # raises ValueError for a port that is none
     except ValueError:
         raise BadAddress(
-            "Write an address such as https://example.com/ or https://example.com:8443/."
+            _("Write an address such as https://example.com/ or https://example.com:8443/.")
         ) from None
     if parts.scheme not in DEFAULT_PORTS:
-        raise BadAddress(f"Write an address that starts with http:// or https://, not {parts.scheme}://.")
+        raise BadAddress(
+            _(
+                "Write an address that starts with http:// or https://, not %(scheme)s://.",
+                scheme=parts.scheme,
+            )
+        )
     if not _is_host(parts.hostname or ""):
-        raise BadAddress("Write the host too, such as https://example.com/.")
+        raise BadAddress(_("Write the host too, such as https://example.com/."))
     return parts
 
 

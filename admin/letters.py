@@ -8,7 +8,8 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate, make_msgid
 
-from server.api.access import configuration
+from admin.texts import _, language, lazy, written_in
+from server.api.access import configuration, people_stores
 from server.contact.channel import NotDelivered
 from server.contact.mail import MailServer
 from server.guards.network import for_mail
@@ -18,40 +19,44 @@ from server.storage.people.operators import LinkKind
 
 log = logging.getLogger(__name__)
 
-INVITED = """You are invited to the dashboard of Docent at {base}.
+INVITED = lazy("""You are invited to the dashboard of Docent at %(base)s.
 
 Open this link to choose your password. It works once, within seven days:
 
-{link}
+%(link)s
 
 If you did not expect this e-mail, ignore it.
-"""
-RESET = """An owner of the Docent at {base} made this link for you.
+""")
+RESET = lazy("""An owner of the Docent at %(base)s made this link for you.
 
 Open it to choose a new password. It works once, within a day:
 
-{link}
+%(link)s
 
 If you did not ask for it, ignore this e-mail: your password stays as it is.
-"""
-FORGOTTEN = RESET.replace(
-    "An owner of the Docent at {base} made this link for you.",
-    """\
-Somebody asked for a new password for your account at the Docent at {base}.""",
-)
-NOTICE = """{what}
+""")
+FORGOTTEN = lazy("""Someone asked for a new password for your account at the Docent at %(base)s.
 
-Account   {email}
-Docent    {base}
-Time      {at:%Y-%m-%d %H:%M} UTC
-Address   {address}
-Browser   {browser}
+Open this link to choose a new password. It works once, within a day:
+
+%(link)s
+
+If you did not ask for it, ignore this e-mail: your password stays as it is.
+""")
+NOTICE = lazy("""%(what)s
+
+Account: %(email)s
+Docent: %(base)s
+Time: %(time)s UTC
+Address: %(address)s
+Browser: %(browser)s
 
 If that was you, there is nothing to do. If not, choose a new password now, which logs out every
 other browser, and tell an owner of this Docent:
 
-{base}/admin/account
-"""
+%(base)s/admin/account
+""")
+INVITATION, NEW_PASSWORD = lazy("Your invitation to Docent"), lazy("A new password for Docent")
 
 _posting = ThreadPoolExecutor(2, "letters")
 """Nobody waits for a mail server, and how long an answer takes must not tell whether something is sent."""
@@ -62,40 +67,56 @@ def send_link(kind: LinkKind, email: str, link: str) -> str:
     settings = configuration().settings
     if not settings.contact.smtp_url:
         return ""
-    subject = "Your invitation to Docent" if kind is LinkKind.INVITE else "A new password for Docent"
-    text = INVITED if kind is LinkKind.INVITE else RESET
+    subject, text = (INVITATION, INVITED) if kind is LinkKind.INVITE else (NEW_PASSWORD, RESET)
     try:
-        send(settings, email, subject, text.format(base=settings.serving.base_url, link=link))
+        with written_in(_language_of(email)):
+            send(settings, email, str(subject), text % {"base": settings.serving.base_url, "link": link})
     except NotDelivered as error:
-        return f"It was not sent by e-mail: {error}. Hand it over yourself."
-    return f"It was sent to {email} too."
+        return _("It was not sent by e-mail: %(error)s. Send it yourself.", error=error)
+    return _("It was also sent to %(email)s.", email=email)
 
 
 def send_forgotten(email: str, make_link: Callable[[], str]) -> None:
     """Send a link for a new password, later. `make_link` returns "" if nothing is to be sent."""
-    settings = configuration().settings
+    settings, code = configuration().settings, _language_of(email)
 
-    def text() -> str:
+    def letter() -> tuple[str, str]:
         link = make_link()
-        return FORGOTTEN.format(base=settings.serving.base_url, link=link) if link else ""
+        with written_in(code):
+            text = FORGOTTEN % {"base": settings.serving.base_url, "link": link}
+            return str(NEW_PASSWORD), text if link else ""
 
-    _posting.submit(_post, settings, email, "A new password for Docent", text)
+    _posting.submit(_post, settings, email, letter)
 
 
 def send_notice(email: str, what: str, address: str, browser: str) -> None:
-    """Tell a person, later, what happened to the account. Nothing is sent when no mail server is set."""
+    """Tell a person, later, what happened to the account; `what` is lazy. Nothing is sent when no mail server
+    is set."""
     settings = configuration().settings
     if settings.contact.smtp_url:
-        base, at = settings.serving.base_url, datetime.now(UTC)
-        text = NOTICE.format(what=what, email=email, base=base, at=at, address=address, browser=browser)
-        _posting.submit(
-            _post, settings, email, f"Docent: {what[0].lower()}{what[1:].rstrip('.')}", lambda: text
-        )
+        with written_in(_language_of(email)):
+            subject = f"Docent: {str(what).rstrip('.')}"
+            text = NOTICE % {
+                "what": what,
+                "email": email,
+                "base": settings.serving.base_url,
+                "time": f"{datetime.now(UTC):%Y-%m-%d %H:%M}",
+                "address": address,
+                "browser": browser,
+            }
+        _posting.submit(_post, settings, email, lambda: (subject, text))
 
 
-def _post(settings: Settings, to: str, subject: str, text: Callable[[], str]) -> None:
+def _language_of(email: str) -> str:
+    """The language of the person's dashboard; the one of this request for a person without an account."""
+    operator = people_stores().operators.find(email)
+    return (operator.language if operator else "") or language()
+
+
+def _post(settings: Settings, to: str, letter: Callable[[], tuple[str, str]]) -> None:
     try:
-        if body := text():
+        subject, body = letter()
+        if body:
             send(settings, to, subject, body)
     except (NotDelivered, StorageError) as error:
         log.warning("a letter to an operator was not sent: %s", error)

@@ -11,16 +11,17 @@ from typing import Generic, TypeVar
 from flask import request
 from wtforms import SelectChoice
 
+from admin.texts import _, lazy
 from admin.visible import sees_all, visible_ids, visible_sites
 from server.domain.roles import SiteSet
 from server.domain.site import Site
 
 DAY_OPTIONS = (
-    (0, "At any time"),
-    (1, "Today"),
-    (7, "Last 7 days"),
-    (30, "Last 30 days"),
-    (90, "Last 90 days"),
+    (0, lazy("At any time")),
+    (1, lazy("Today")),
+    (7, lazy("Last 7 days")),
+    (30, lazy("Last 30 days")),
+    (90, lazy("Last 90 days")),
 )
 
 
@@ -48,7 +49,7 @@ def began(days: int, now: datetime) -> datetime:
 def site_options(sites: dict[str, Site]) -> list[tuple[str, str]]:
     """Choices of a site filter."""
     return [
-        ("", "All sites" if sees_all() else "All your sites"),
+        ("", _("All sites") if sees_all() else _("All your sites")),
         *((site.id, site.name) for site in sites.values()),
     ]
 

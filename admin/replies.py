@@ -10,6 +10,7 @@ from flask import Response, abort, current_app, flash, g, redirect, render_templ
 from flask.typing import ResponseReturnValue
 
 from admin.page import Page
+from admin.texts import _
 from server.api.access import people_stores
 from server.api.refusals import refused_access
 from server.domain.roles import Role
@@ -101,9 +102,11 @@ def form_expired(error: Exception) -> ResponseReturnValue:
     log.info("form refused at %s: %s", request.path, error)
     refused_access("form without a valid token")
     return _failure(
-        "This form was not sent",
-        "It was opened before you logged in or out, or it does not come from this dashboard. "
-        "Nothing was changed. Go back, load the page again and send it once more.",
+        _("This form was not sent"),
+        _(
+            "It was opened before you logged in or out, or it does not come from this dashboard. "
+            "Nothing was changed. Go back, load the page again and send it once more."
+        ),
         400,
     )
 
@@ -111,9 +114,11 @@ def form_expired(error: Exception) -> ResponseReturnValue:
 def not_found(error: Exception) -> ResponseReturnValue:
     """A site, crawl, conversation or page that does not exist, or does not exist any more."""
     return _failure(
-        "Not found",
-        "There is nothing at this address: it was deleted, or the link is wrong. "
-        "Start from the overview, or choose from the menu.",
+        _("Not found"),
+        _(
+            "There is nothing at this address: it was deleted, or the link is wrong. "
+            "Start from the overview, or choose from the menu."
+        ),
         404,
     )
 
@@ -124,9 +129,13 @@ def not_allowed(role: Role, needed: Role) -> ResponseReturnValue:
     if request.accept_mimetypes.best == "application/json":
         return {"error": {"code": "not_allowed", "message": f"This needs the role {needed}."}}, 403
     return _failure(
-        "Your role is not enough for this",
-        f"Your role is {role}; this needs the role {needed}. Nothing was changed. Ask an owner of this "
-        "Docent to do it, or to change your role under Settings.",
+        _("Your role is not enough for this"),
+        _(
+            "Your role is %(role)s; this needs the role %(needed)s. Nothing was changed. Ask an owner "
+            "to do it, or to change your role under Settings.",
+            role=role,
+            needed=needed,
+        ),
         403,
     )
 
@@ -134,9 +143,11 @@ def not_allowed(role: Role, needed: Role) -> ResponseReturnValue:
 def sign_in_unavailable(error: Exception) -> ResponseReturnValue:
     """Passwords cannot be checked: attempts are not counted, or too many are made at this moment."""
     return _failure(
-        "Nobody can sign in at the moment",
-        "Attempts to sign in cannot be counted, or there are too many at once. Nothing was changed. "
-        "Try again in a minute. If it lasts, look at the server's log: the disk may be full, or Redis down.",
+        _("Nobody can sign in at the moment"),
+        _(
+            "There are too many sign-ins at once, or they cannot be counted. Nothing was changed. "
+            "Try again in a minute. If it goes on, read the server’s log: the disk or Redis may be down."
+        ),
         503,
     )
 
@@ -144,9 +155,11 @@ def sign_in_unavailable(error: Exception) -> ResponseReturnValue:
 def only_some_sites() -> ResponseReturnValue:
     """What only an operator who sees every site may do."""
     return _failure(
-        "This needs access to all sites",
-        "You have access to some of the sites. Nothing was changed. Ask an owner of this Docent to do it, "
-        "or to give you all sites.",
+        _("This needs access to all sites"),
+        _(
+            "You have access to some of the sites. Nothing was changed. Ask an owner to do it, or to "
+            "give you access to all sites."
+        ),
         403,
     )
 
@@ -154,9 +167,11 @@ def only_some_sites() -> ResponseReturnValue:
 def too_large(error: Exception) -> ResponseReturnValue:
     """A form that is larger than it may be."""
     return _failure(
-        "This is too large",
-        "Nothing was stored. Upload fewer files at once, or raise SOURCES_UPLOAD_BYTES and "
-        "SOURCES_FILE_BYTES. A folder on the server is added in the shell with “sources add”.",
+        _("This is too large"),
+        _(
+            "Nothing was stored. Upload fewer files at once, or ask the person who runs the server to allow "
+            "larger uploads."
+        ),
         413,
     )
 
@@ -165,7 +180,9 @@ def store_failed(error: Exception) -> ResponseReturnValue:
     """The database did not answer."""
     log.error("%s failed: %s", request.path, error)
     return _failure(
-        "The database does not answer", f"{error}. Load the page again when that is repaired.", 503
+        _("The database does not answer"),
+        _("%(error)s. Load the page again when that is repaired.", error=error),
+        503,
     )
 
 

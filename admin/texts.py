@@ -59,10 +59,10 @@ def ngettext(one: str, many: str, num: int, **values: object) -> str:
     return _catalogue(language()).ngettext(one, many, num) % {"num": num, **values}
 
 
-def lazy(text: str) -> str:
+def lazy(text: str, **values: object) -> str:
     """A text that is written down before anybody asks for it, such as a label: its language is looked up when
     it is shown."""
-    return cast(str, LazyProxy(_, text, enable_cache=False))
+    return cast(str, LazyProxy(_, text, enable_cache=False, **values))
 
 
 def install(app: App) -> None:

@@ -34,12 +34,12 @@
 .launcher[aria-expanded="true"] :is(svg:first-child, span), .launcher[aria-expanded="false"] svg + svg, span:empty, .launcher[hidden] { display: none }
 .launcher[aria-busy] svg { opacity: .5 }
 .launcher + :not(:empty) { position: absolute; bottom: 68px; inset-inline-end: 0; width: 15em; padding: 12px; border-radius: 12px; color: #1e1d1b; background: #fff; border: 1px solid #999 }
-@supports not (color: lab(from red l a b)) { .launcher { color: #fff; background: #155e52 } }`;
+@supports not (color: lab(from red l a b)) { .launcher { color: #fff; background: #1a7868 } }`;
 
   const script = document.currentScript || document.querySelector('script[data-site][src*="/embed.js"]');
   if (!(script instanceof HTMLScriptElement) || !("adoptedStyleSheets" in document)) return;
   const { site, mode, lang, title, label, accent, position, theme, radius, font, offset, icon, avatar, shortcut, open } = script.dataset;
-  if (!site) return console.error('Docent: the embed tag needs data-site="ID", the id of the site as the dashboard shows it.');
+  if (!site) return console.error('Docent: the embed tag needs data-site="ID".');
   if (document.querySelector(`site-chat[data-side][site="${CSS.escape(site)}"]`)) return;
 
   const kept = (kind, name) => {
@@ -89,7 +89,7 @@
   sheet.replaceSync(STYLES);
   root.adoptedStyleSheets.unshift(sheet);
   const { style } = /** @type {CSSStyleRule} */ (sheet.cssRules[0]);
-  for (const [name, property, otherwise] of [["accent", "--accent", "#155e52"], ["offset", "--offset", "20px"], ["radius", "--radius", "18px"], ["font", "font-family", "system-ui, sans-serif"]])
+  for (const [name, property, otherwise] of [["accent", "--accent", "#1a7868"], ["offset", "--offset", "20px"], ["radius", "--radius", "18px"], ["font", "font-family", "system-ui, sans-serif"]])
     style.setProperty(property, host.getAttribute(name) || `var(--site-chat-${name}, ${look?.[name] || otherwise})`, "important");
 
   let loading;

@@ -26,9 +26,20 @@ export interface Configuration {
   limits: { message_chars: number };
   /** What a visitor agrees to before the first message; without a text nothing. */
   consent?: Consent;
+  /** Who answers; the server stores with a conversation what of it was shown. */
+  disclosure: Disclosure;
   contact?: ContactRules;
   /** What of the page may be sent with a question. */
   context?: { page: boolean; selection: boolean };
+}
+
+/** What is known of the configuration so far: the panel sets `disclosure` before the server does. */
+export type Rules = Partial<Configuration> & Pick<Configuration, "disclosure">;
+
+export interface Disclosure {
+  text: string;
+  /** The operator's own text. */
+  more?: string;
 }
 
 export interface Consent {
@@ -178,8 +189,8 @@ export type Keep = (store: Store, talk: Talk) => void;
 /** What the server can be asked. Failures reject with an ApiError, in which `wait` are the seconds before
  * which asking again is futile. A token that the server takes no more is renewed once. */
 export interface Api {
-  /** `anew` goes past what the browser keeps. */
-  configuration(anew?: boolean): Promise<Configuration>;
+  /** Another `anew` goes past what the browser keeps. */
+  configuration(anew?: number): Promise<Configuration>;
   /** The events of an answer as they come: of a new one, or, after `last` (an event's id), of one that broke off. */
   chat(body: Record<string, unknown>, last: string, signal: AbortSignal, working: Working): AsyncGenerator<ChatEvent>;
   /** To the site's people, with the conversation. */
@@ -190,8 +201,8 @@ export interface Api {
   /** Erases at the server what this visitor said, and forgets the visitor. */
   erase(): Promise<void>;
 }
-/** `base` ends in /api/v1/ */
-export type MakeApi = (base: string, site: string, store: Store) => Api;
+/** `base` ends in /api/v1/; `language` is the one of the widget's texts. */
+export type MakeApi = (base: string, site: string, store: Store, language: string) => Api;
 export type Send = (
   method: string,
   path: string,
@@ -220,7 +231,7 @@ export interface Conversation {
   /** Whether nothing has to be agreed to (any more). */
   agreed(): boolean;
   /** What the site says of itself, as far as it is known. */
-  readonly rules: Partial<Configuration>;
+  readonly rules: Rules;
   configure(known: Configuration): void;
   /** Those kept on this device, newest first. */
   readonly talks: Talk[];

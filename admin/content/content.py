@@ -11,6 +11,7 @@ from flask.typing import ResponseReturnValue
 from admin.lists import Listing, listed
 from admin.page import Page
 from admin.sites import sites as sites_page
+from admin.texts import _, lazy
 from server.answering.understanding.language import question_language
 from server.api.access import configuration, stores
 from server.api.access import engine as answering_engine
@@ -44,18 +45,26 @@ page = Page(tab="Content", under=sites_page.page)
 ROWS = 50
 EXCLUDED, LOST = "excluded", "lost"
 STATE_OPTIONS = (
-    ("", "Every page"),
-    (CITED, "Cited in answers"),
-    (UNCITED, "Never cited"),
-    (BROKEN, "With broken quotes"),
-    (LOST, "Quoted, and gone"),
-    (EDITED, "Corrected"),
-    (NEWS, "Corrected, and changed since"),
-    (PINNED, "Pinned"),
-    (EXCLUDED, "Excluded"),
+    ("", lazy("Every page")),
+    (CITED, lazy("Cited in answers")),
+    (UNCITED, lazy("Never cited")),
+    (BROKEN, lazy("With broken quotes")),
+    (LOST, lazy("Quoted, and gone")),
+    (EDITED, lazy("Corrected")),
+    (NEWS, lazy("Corrected, and changed since")),
+    (PINNED, lazy("Pinned")),
+    (EXCLUDED, lazy("Excluded")),
 )
-SORT_OPTIONS = (("address", "By address"), ("times", "Most cited first"), ("last", "Last cited first"))
-SOURCE_OPTIONS = (("", "From anywhere"), (WEBSITE, "From the website"), (ELSEWHERE, "From sources"))
+SORT_OPTIONS = (
+    ("address", lazy("By address")),
+    ("times", lazy("Most cited first")),
+    ("last", lazy("Last cited first")),
+)
+SOURCE_OPTIONS = (
+    ("", lazy("From anywhere")),
+    (WEBSITE, lazy("From the website")),
+    (ELSEWHERE, lazy("From sources")),
+)
 
 
 class Filters(NamedTuple):
@@ -91,7 +100,7 @@ def content(site: Site) -> ResponseReturnValue:
         decided=stores().decisions(site.id).counts(),
         quotes=stores().quotes(site.id).counts(),
         most_pins=MOST_PINS,
-        languages=[("", "Any language"), *languages] if len(languages) > 1 else [],
+        languages=[("", _("Any language")), *languages] if len(languages) > 1 else [],
         states=STATE_OPTIONS,
         sorts=SORT_OPTIONS,
         sources=SOURCE_OPTIONS,
@@ -191,7 +200,7 @@ def content_search(site: Site) -> ResponseReturnValue:
     found: VisitorSearch | None = None
     fault = ""
     if question and not site.generation:
-        fault = "No page of this site is live yet: crawl it first."
+        fault = _("No page of this site is live yet. Crawl it first.")
     elif question:
         try:
             found = visitor_search(answering_engine(), site, question)

@@ -11,6 +11,7 @@ from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import changed, done
 from admin.sites import sites as sites_page
+from admin.texts import _, lazy
 from server.api.access import configuration, stores
 from server.domain.addresses import absolute
 from server.domain.site import Site
@@ -21,21 +22,21 @@ page = Page(tab="Facts", under=sites_page.page)
 ROWS = 100
 LONGEST = 1000
 KINDS = {
-    FactKind.PHONE: "Phone",
-    FactKind.EMAIL: "E-mail",
-    FactKind.ADDRESS: "Address",
-    FactKind.HOURS: "Opening hours",
-    FactKind.CONTACT: "Contact page",
-    FactKind.EVENT: "Event",
-    FactKind.DEADLINE: "Deadline",
-    FactKind.PRICE: "Price",
-    FactKind.JOBS: "Jobs page",
-    FactKind.REFUND: "Refunds and returns page",
-    FactKind.SHIPPING: "Shipping page",
-    FactKind.PRIVACY: "Privacy page",
-    FactKind.IMPRINT: "Legal notice page",
-    FactKind.SOCIAL: "Social profile",
-    FactKind.LANGUAGE: "Languages",
+    FactKind.PHONE: lazy("Phone"),
+    FactKind.EMAIL: lazy("E-mail"),
+    FactKind.ADDRESS: lazy("Address"),
+    FactKind.HOURS: lazy("Opening hours"),
+    FactKind.CONTACT: lazy("Contact page"),
+    FactKind.EVENT: lazy("Event"),
+    FactKind.DEADLINE: lazy("Deadline"),
+    FactKind.PRICE: lazy("Price"),
+    FactKind.JOBS: lazy("Jobs page"),
+    FactKind.REFUND: lazy("Refunds and returns page"),
+    FactKind.SHIPPING: lazy("Shipping page"),
+    FactKind.PRIVACY: lazy("Privacy page"),
+    FactKind.IMPRINT: lazy("Legal notice page"),
+    FactKind.SOCIAL: lazy("Social profile"),
+    FactKind.LANGUAGE: lazy("Languages"),
 }
 ADDABLE = tuple(kind for kind in FactKind if kind is not FactKind.LANGUAGE)
 
@@ -44,19 +45,21 @@ class FactForm(Form):
     """A corrected value."""
 
     value = TextAreaField(
-        "Value", [Needed("Write the value, or hide the fact."), Length(max=LONGEST)], render_kw={"rows": 3}
+        lazy("Value"),
+        [Needed(lazy("Write the value, or hide the fact.")), Length(max=LONGEST)],
+        render_kw={"rows": 3},
     )
 
 
 class NewFactForm(Form):
     """A fact that no page says, or that the crawl missed."""
 
-    kind = SelectField("Kind", choices=choices((kind.value, KINDS[kind]) for kind in ADDABLE))
-    label = StringField("Name", [Length(max=200)])
+    kind = SelectField(lazy("Kind"), choices=choices((kind.value, KINDS[kind]) for kind in ADDABLE))
+    label = StringField(lazy("Name"), [Length(max=200)])
     new_value = TextAreaField(
-        "Value", [Needed("Write the value."), Length(max=LONGEST)], render_kw={"rows": 3}
+        lazy("Value"), [Needed(lazy("Write the value.")), Length(max=LONGEST)], render_kw={"rows": 3}
     )
-    url = StringField("Page", [Optional(), Length(max=2000), check_address])
+    url = StringField(lazy("Page"), [Optional(), Length(max=2000), check_address])
 
 
 @page.get("/sites/<site_id>/facts")
@@ -74,7 +77,7 @@ def fact_add(site: Site) -> ResponseReturnValue:
             (form.url.data or "").strip(), operator_email(),
         )  # fmt: skip
         changed("added a fact", fact=made.id, value=made.value)
-        return done("The fact is added. Visitors get it when they ask for it.", "facts")
+        return done(_("The fact is added. Visitors get it when they ask for it."), "facts")
     return _shown(site, form), UNPROCESSABLE
 
 
@@ -93,35 +96,37 @@ def fact_correct(site: Site, fact_id: str) -> ResponseReturnValue:
     value = form.value.data.strip()
     card.correct(fact_id, value, operator_email())
     changed("corrected a fact", fact=fact_id, was=known.shown, value=value)
-    return done("The value is saved. The next crawl keeps it.", "facts")
+    return done(_("The value is saved. The next crawl keeps it."), "facts")
 
 
 @page.post("/sites/<site_id>/facts/<fact_id>/undo")
 def fact_undo(site: Site, fact_id: str) -> ResponseReturnValue:
     stores().card(site.id).correct(fact_id, "", operator_email())
     changed("took the website's version of a fact", fact=fact_id)
-    return done("The website’s value counts again.", "facts")
+    return done(_("Docent uses the website’s value again."), "facts")
 
 
 @page.post("/sites/<site_id>/facts/<fact_id>/hide")
 def fact_hide(site: Site, fact_id: str) -> ResponseReturnValue:
     stores().card(site.id).hide(fact_id, operator_email(), hidden=True)
     changed("hid a fact", fact=fact_id)
-    return done("The fact is hidden. Docent no longer answers with it, after the next crawl either.", "facts")
+    return done(
+        _("The fact is hidden. Docent no longer answers with it, after the next crawl either."), "facts"
+    )
 
 
 @page.post("/sites/<site_id>/facts/<fact_id>/show")
 def fact_show(site: Site, fact_id: str) -> ResponseReturnValue:
     stores().card(site.id).hide(fact_id, operator_email(), hidden=False)
     changed("showed a fact again", fact=fact_id)
-    return done("Docent answers with the fact again.", "facts")
+    return done(_("Docent answers with the fact again."), "facts")
 
 
 @page.post("/sites/<site_id>/facts/<fact_id>/remove")
 def fact_remove(site: Site, fact_id: str) -> ResponseReturnValue:
     removed = stores().card(site.id).remove(fact_id)
     changed("removed a fact", fact=fact_id)
-    return done("The fact is removed." if removed else "It was removed already.", "facts")
+    return done(_("The fact is removed.") if removed else _("It was removed already."), "facts")
 
 
 def _shown(site: Site, form: NewFactForm) -> str:
@@ -135,7 +140,7 @@ def _shown(site: Site, form: NewFactForm) -> str:
         site=site,
         facts=listed(lambda limit, offset: wanted[offset : offset + limit], ROWS),
         kinds=KINDS,
-        options=[("", "All kinds"), *((kind.value, KINDS[kind]) for kind in there)],
+        options=[("", _("All kinds")), *((kind.value, KINDS[kind]) for kind in there)],
         chosen=chosen,
         addresses={one.url: absolute(one.url, base) for one in wanted if one.url},
         form=form,

@@ -15,6 +15,7 @@ from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import changed, done, refused
+from admin.texts import _, lazy
 from crawler.errors import BadFile
 from server.api.access import configuration, crawling, stores
 from server.domain.addresses import absolute, stored
@@ -69,7 +70,7 @@ def content_page(site: Site) -> ResponseReturnValue:
     )
 
 
-SOON = "Visitors get their answers from it in a moment."
+SOON = lazy("Visitors get their answers from it in a moment.")
 MOST_LINES = 2000
 """The most lines of a comparison of two versions."""
 
@@ -77,9 +78,9 @@ MOST_LINES = 2000
 class PageForm(Form):
     """A page as Docent shall know it."""
 
-    title = StringField("Title", [Needed("Write the title of the page."), Length(max=300)])
+    title = StringField(lazy("Title"), [Needed(lazy("Write the title of the page.")), Length(max=300)])
     text = TextAreaField(
-        "Text", [Needed("Write the text of the page. To take it out of the answers, exclude it.")]
+        lazy("Text"), [Needed(lazy("Write the text of the page. To take it out of the answers, exclude it."))]
     )
     seen = HiddenField()
 
@@ -107,9 +108,9 @@ def content_save(site: Site) -> ResponseReturnValue:
         else:
             if corrected:
                 changed("corrected a page", page=url)
-                return done(f"The page is corrected. {SOON}", "content_page", url=url)
+                return done(_("The page is corrected. %(soon)s", soon=SOON), "content_page", url=url)
             changed("left a page as the website has it", page=url)
-            message = "That is what the website says, so nothing is corrected."
+            message = _("That is what the website says, so nothing is changed.")
             return done(message, "content_page", url=url)
     return _shown(site, url, form), UNPROCESSABLE
 
@@ -117,7 +118,7 @@ def content_save(site: Site) -> ResponseReturnValue:
 @page.post("/sites/<site_id>/content/undo")
 def content_undo(site: Site) -> ResponseReturnValue:
     return _do(site, crawling().pages.undo_edit, "took the website's version of a page",
-               f"The website’s version counts again. {SOON}")  # fmt: skip
+               _("Docent uses the website’s version again. %(soon)s", soon=SOON))  # fmt: skip
 
 
 @page.post("/sites/<site_id>/content/keep")
@@ -125,33 +126,38 @@ def content_keep(site: Site) -> ResponseReturnValue:
     url, seen = _url(site), request.form.get("seen", "")[:100]
     crawling().pages.keep_edit(site.id, url, seen, operator_email())
     changed("kept the corrected version of a page", page=url)
-    message = "Your version stays. Docent tells you when the website changes the page again."
+    message = _("Your version stays. Docent tells you when the website changes the page again.")
     return done(message, "content_page", url=url)
 
 
 @page.post("/sites/<site_id>/content/exclude")
 def content_exclude(site: Site) -> ResponseReturnValue:
     return _do(site, crawling().pages.exclude, "excluded a page",
-               "The page is kept out of the answers from now on, by every crawl too.")  # fmt: skip
+               _("The page is excluded from all answers, even after later crawls."))  # fmt: skip
 
 
 @page.post("/sites/<site_id>/content/put-back")
 def content_put_back(site: Site) -> ResponseReturnValue:
-    return _do(site, crawling().pages.put_back, "put a page back", f"The page is put back. {SOON}")
+    return _do(
+        site,
+        crawling().pages.put_back,
+        "put a page back",
+        _("The page is included again. %(soon)s", soon=SOON),
+    )
 
 
 @page.post("/sites/<site_id>/content/pin")
 def content_pin(site: Site) -> ResponseReturnValue:
     try:
         return _do(site, crawling().pages.pin, "pinned a page",
-                   "The page is pinned: its best passages are looked at for every question.")  # fmt: skip
+                   _("The page is pinned: Docent checks it for every question."))  # fmt: skip
     except TooManyPins as error:
         return refused(sentence(str(error)), "content_page", url=_url(site))
 
 
 @page.post("/sites/<site_id>/content/unpin")
 def content_unpin(site: Site) -> ResponseReturnValue:
-    return _do(site, crawling().pages.unpin, "unpinned a page", "The page is found like any other now.")
+    return _do(site, crawling().pages.unpin, "unpinned a page", _("The page is no longer pinned."))
 
 
 def _do(site: Site, action: Callable[[str, str, str], None], name: str, answer: str) -> ResponseReturnValue:

@@ -14,6 +14,7 @@ from admin.lists import listed
 from admin.page import Page
 from admin.replies import done
 from admin.sites import sites as sites_page
+from admin.texts import _, lazy, ngettext
 from crawler.errors import CrawlError
 from server.api.access import configuration, crawling, stores
 from server.domain.addresses import absolute
@@ -25,33 +26,35 @@ page = Page(tab="Sources", under=sites_page.page)
 
 ROWS = 100
 KINDS = {
-    SourceKind.FILE: "File",
-    SourceKind.FOLDER: "Folder",
-    SourceKind.ADDRESSES: "Addresses",
-    SourceKind.PAIRS: "Questions and answers",
+    SourceKind.FILE: lazy("File"),
+    SourceKind.FOLDER: lazy("Folder"),
+    SourceKind.ADDRESSES: lazy("Addresses"),
+    SourceKind.PAIRS: lazy("Questions and answers"),
 }
 READ = ("fetched", "unchanged")
-_NAME = Length(max=100, message="Choose a name of at most 100 characters.")
+_NAME = Length(max=100, message=lazy("Choose a name of at most 100 characters."))
 
 
 class FilesForm(Form):
     """Files from the operator's machine."""
 
-    files = MultipleFileField("Files")
+    files = MultipleFileField(lazy("Files"))
 
 
 class AddressesForm(Form):
     """Pages to read, and no others."""
 
-    addresses = TextAreaField("Addresses", [Needed("Write at least one address.")])
-    addresses_name = StringField("Name of the list", [_NAME])
+    addresses = TextAreaField(lazy("Addresses"), [Needed(lazy("Write at least one address."))])
+    addresses_name = StringField(lazy("Name of the list"), [_NAME])
 
 
 class PairsForm(Form):
     """Questions with the answers that they shall get."""
 
-    pairs = TextAreaField("Questions and answers", [Needed("Paste at least one question with its answer.")])
-    pairs_name = StringField("Name of the collection", [_NAME])
+    pairs = TextAreaField(
+        lazy("Questions and answers"), [Needed(lazy("Paste at least one question with its answer."))]
+    )
+    pairs_name = StringField(lazy("Name of the collection"), [_NAME])
 
 
 @page.get("/sites/<site_id>/sources")
@@ -66,10 +69,10 @@ def sources_upload(site: Site) -> ResponseReturnValue:
 
     def add() -> str:
         added = crawling().source_intake.add_files(site.id, files)
-        return f"{len(added)} files are added." if len(added) != 1 else f"{added[0].name} is added."
+        return ngettext("%(name)s is added.", "%(num)s files are added.", len(added), name=added[0].name)
 
     if not files:
-        problem(form, "files", "Choose at least one file.")
+        problem(form, "files", _("Choose at least one file."))
         return _shown(site, files=form), UNPROCESSABLE
     return _added(site, form, "files", add)
 
@@ -79,9 +82,9 @@ def sources_addresses(site: Site) -> ResponseReturnValue:
     form = AddressesForm()
 
     def add() -> str:
-        name = (form.addresses_name.data or "").strip() or "Addresses"
+        name = (form.addresses_name.data or "").strip() or _("Addresses")
         crawling().source_intake.add_addresses(site.id, name, form.addresses.data)
-        return f"“{name}” is added."
+        return _("“%(name)s” is added.", name=name)
 
     return _added(site, form, "addresses", add)
 
@@ -91,9 +94,9 @@ def sources_pairs(site: Site) -> ResponseReturnValue:
     form = PairsForm()
 
     def add() -> str:
-        name = (form.pairs_name.data or "").strip() or "Questions and answers"
+        name = (form.pairs_name.data or "").strip() or _("Questions and answers")
         crawling().source_intake.add_pairs(site.id, name, form.pairs.data)
-        return f"“{name}” is added."
+        return _("“%(name)s” is added.", name=name)
 
     return _added(site, form, "pairs", add)
 
@@ -104,10 +107,10 @@ def source_remove(site: Site, source_id: str) -> ResponseReturnValue:
         name = stores().sources.get(site.id, source_id).name
         stores().sources.remove(site.id, source_id)
     except UnknownSource:
-        flash("It was removed already.", "done")
+        flash(_("It was removed already."), "done")
     else:
         crawling().start(site.id)
-        flash(f"{name} is removed. Its pages leave the answers in a moment.", "done")
+        flash(_("%(name)s is removed. Its pages leave the answers in a moment.", name=name), "done")
     return redirect(url_for("admin.sources", site_id=site.id))
 
 
@@ -138,7 +141,7 @@ def _added(site: Site, form: Form, field: str, add: Callable[[], str]) -> Respon
             problem(form, field, sentence(str(error)))
         else:
             crawling().start(site.id)
-            return done(f"{added} Docent is reading it now.", "sources")
+            return done(_("%(added)s Docent is reading it now.", added=added), "sources")
     return _shown(site, **{field: form}), UNPROCESSABLE
 
 

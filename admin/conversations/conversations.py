@@ -177,7 +177,7 @@ def _with(known: list[str], value: str) -> list[tuple[str, str]]:
 
 COLUMNS = (
     *("asked_at", "site", "conversation", "message", "language", "question", "outcome", "answer", "sources"),
-    *("thumb", "labels", "support", "took_ms", "tokens", "cost", "strategy", "flow", "model"),
+    *("thumb", "labels", "support", "took_ms", "tokens", "cost", "strategy", "flow", "model", "disclosure"),
 )
 AT_ONCE = 200
 THUMB_WORDS = {None: "", True: "up", False: "down"}
@@ -231,6 +231,7 @@ def _record(row: QuestionRow, labels: list[str]) -> dict[str, Any]:
         "strategy": answer.strategy,
         "flow": answer.flow,
         "model": answer.model,
+        "disclosure": row.disclosure,
     }
 
 

@@ -5,7 +5,7 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 from wtforms import SelectField, StringField
 
-from admin.forms import UNPROCESSABLE, Form, Needed, problem
+from admin.forms import UNPROCESSABLE, Form, Needed, choices, problem
 from admin.page import Page
 from admin.people.passkeys import why_unusable
 from admin.people.passwords import (
@@ -23,7 +23,7 @@ from admin.people.passwords import (
 from admin.people.sessions import current_session, idle, log_out, renew
 from admin.people.sign_ins import EVENTS, tell
 from admin.replies import changed, done, unchanged
-from admin.texts import LANGUAGES, _, lazy, written_in
+from admin.texts import LANGUAGES, _, lazy, ngettext, written_in
 from server.api.access import configuration, people_stores, shared
 from server.domain.roles import Role
 
@@ -36,20 +36,22 @@ EVENTS_SHOWN = 12
 class PasswordForm(PasswordAgain):
     """Another password."""
 
-    new = chosen_password("New password")
-    again = password_again("New password again", of="new")
+    new = chosen_password(lazy("New password"))
+    again = password_again(lazy("New password again"), of="new")
 
 
 class EnrolForm(Form):
     """That the app makes the right codes."""
 
-    code = StringField("Code", [Needed("Write the six digits that your app shows.")])
+    code = StringField(lazy("Code"), [Needed(lazy("Write the six digits that your app shows."))])
 
 
 class LanguageForm(Form):
     """The language of the dashboard."""
 
-    language = SelectField(lazy("Language"), choices=[("", lazy("As the browser asks")), *LANGUAGES.items()])
+    language = SelectField(
+        lazy("Language"), choices=choices([("", lazy("As the browser asks")), *LANGUAGES.items()])
+    )
 
 
 @page.get("/account")
@@ -66,12 +68,14 @@ def account_password() -> ResponseReturnValue:
         return _shown(password=form), UNPROCESSABLE
     links = people_stores().operators.set_password(g.operator.id, hash_password(form.new.data))
     changed("changed the own password", links_withdrawn=links)
-    tell(g.operator.email, "Your password was changed.")
+    tell(g.operator.email, lazy("Your password was changed."))
     renew(g.operator)
-    withdrawn = (
-        f" {links} open {'link does' if links == 1 else 'links do'} not work any more." if links else ""
-    )
-    return done(f"Your password is changed. Every other browser is logged out.{withdrawn}", "account")
+    if links:
+        flash(
+            ngettext("One unused link no longer works.", "%(num)s unused links no longer work.", links),
+            "done",
+        )
+    return done(_("Your password is changed. Every other browser is logged out."), "account")
 
 
 @page.post("/account/language", role=Role.VIEWER)
@@ -104,7 +108,7 @@ def account_second_on() -> ResponseReturnValue:
     step = step_of(secret, form.code.data or "") if form.validate() else None
     if step is None:
         if not form.errors:
-            problem(form, "code", "This code does not fit. Check that the clock of your device is right.")
+            problem(form, "code", _("This code does not fit. Check that the clock of your device is right."))
         return _enrolling(form, secret), UNPROCESSABLE
     codes = new_recovery_codes()
     people_stores().operators.set_second_factor(
@@ -112,7 +116,7 @@ def account_second_on() -> ResponseReturnValue:
     )
     shared().cache.delete(_pending_key())
     changed("turned the second factor on")
-    tell(g.operator.email, "Your second factor was turned on.")
+    tell(g.operator.email, lazy("Your second factor was turned on."))
     renew(g.operator)
     return render_template("admin/recovery_codes.html", codes=codes)
 
@@ -128,7 +132,7 @@ def account_codes() -> ResponseReturnValue:
     codes = new_recovery_codes()
     people_stores().operators.set_recovery_codes(g.operator.id, codes)
     changed("made new recovery codes")
-    tell(g.operator.email, "New recovery codes for your account were made.")
+    tell(g.operator.email, lazy("New recovery codes for your account were made."))
     return render_template("admin/recovery_codes.html", codes=codes)
 
 
@@ -139,11 +143,11 @@ def account_second_off() -> ResponseReturnValue:
         return _shown(second=form), UNPROCESSABLE
     people_stores().operators.drop_second_factor(g.operator.id, keep_passkeys=True)
     changed("turned the second factor off")
-    tell(g.operator.email, "Your second factor was turned off.")
+    tell(g.operator.email, lazy("Your second factor was turned off."))
     renew(g.operator)
     if g.operator.has_passkey:
-        return done("The authenticator app is off. Your passkeys stay.", "account")
-    return done("The second factor is off. Your password alone opens your account.", "account")
+        return done(_("The authenticator app is off. Your passkeys stay."), "account")
+    return done(_("The second factor is off. Your password alone opens your account."), "account")
 
 
 @page.post("/account/sessions/<session_id>/end", role=Role.VIEWER)
@@ -155,10 +159,10 @@ def account_session_end(session_id: str) -> ResponseReturnValue:
         return redirect(url_for("admin.login"))
     if people_stores().sessions.end_one(g.operator.id, session_id):
         changed("ended a session of the own account")
-        flash("That browser is logged out.", "done")
+        flash(_("That browser is logged out."), "done")
     else:
         unchanged()
-        flash("That session was over already.", "done")
+        flash(_("That session was over already."), "done")
     return redirect(url_for("admin.account"))
 
 
@@ -168,7 +172,7 @@ def account_sessions_end() -> ResponseReturnValue:
     here = current_session()
     count = people_stores().sessions.end_all(g.operator.id, here.id if here else "")
     changed("ended every other session of the own account", sessions=count)
-    return done("Every other browser is logged out.", "account")
+    return done(_("Every other browser is logged out."), "account")
 
 
 def _pending_key() -> str:

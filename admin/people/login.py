@@ -29,6 +29,7 @@ from admin.people.sessions import (
 )
 from admin.people.sign_ins import note_sign_in, tell
 from admin.replies import done, note, refused
+from admin.texts import _, lazy
 from server.api.access import configuration, people_stores, shared
 from server.api.refusals import refused_access
 from server.storage.errors import OperatorExists
@@ -41,14 +42,14 @@ class LoginForm(Form):
     """E-mail address, password, and the page to open afterwards."""
 
     next = HiddenField()
-    email = EmailField("E-mail", [Needed("Write the e-mail address of your account.")])
-    password = PasswordField("Password", [Needed("Write your password.")])
+    email = EmailField(lazy("E-mail"), [Needed(lazy("Write the e-mail address of your account."))])
+    password = PasswordField(lazy("Password"), [Needed(lazy("Write your password."))])
 
 
 class CodeForm(Form):
     """The second factor."""
 
-    code = StringField("Code", [Needed("Write the six digits that your app shows.")])
+    code = StringField(lazy("Code"), [Needed(lazy("Write the six digits that your app shows."))])
 
 
 @page.get("/login")
@@ -64,17 +65,17 @@ def login_operator() -> ResponseReturnValue:
     """The same words and the same time for an unknown address and for a wrong password."""
     form = LoginForm()
     if not configuration().settings.sign_on.password_login:
-        return refused("Passwords are switched off here. Log in another way.", "login")
+        return refused(_("Passwords are switched off here. Log in another way."), "login")
     if not form.validate():
         return _shown(form), UNPROCESSABLE
     if wait := seconds_to_wait(form.email.data):
-        problem(form, "password", f"Too many attempts. Try again in {wait} s.")
+        problem(form, "password", _("Too many attempts. Try again in %(wait)s s.", wait=wait))
         return _shown(form), 429, {"Retry-After": str(wait)}
     operator = people_stores().operators.find(form.email.data)
     password = form.password.data[:LONGEST]
     if not verify(password, operator.password_hash if operator else None) or operator is None:
         failed(form.email.data, "wrong password")
-        problem(form, "password", "E-mail or password is wrong. Check both and try again.")
+        problem(form, "password", _("E-mail or password is wrong. Check both and try again."))
         return _shown(form), UNPROCESSABLE
     if is_outdated(operator.password_hash):
         people_stores().operators.rehash_password(operator.id, hash_password(password))
@@ -95,17 +96,17 @@ def login_with_code() -> ResponseReturnValue:
     """Nothing is open before this; each code opens once."""
     waiting = waiting_operator()
     if waiting is None:
-        return refused("That took too long. Write your password again.", "login")
+        return refused(_("That took too long. Write your password again."), "login")
     operator, target = waiting
     form = CodeForm()
     if not form.validate():
         return _code_shown(form, operator), UNPROCESSABLE
     if wait := seconds_to_wait_for_code(operator):
-        problem(form, "code", f"Too many attempts. Try again in {wait} s.")
+        problem(form, "code", _("Too many attempts. Try again in %(wait)s s.", wait=wait))
         return _code_shown(form, operator), 429, {"Retry-After": str(wait)}
     if not accepts(people_stores().operators, operator, totp_secret(operator), form.code.data):
         failed(operator.email, "wrong code")
-        problem(form, "code", "This code is wrong, or was used already. Wait for the next one.")
+        problem(form, "code", _("This code is wrong, or was used already. Wait for the next one."))
         return _code_shown(form, operator), UNPROCESSABLE
     return let_in(operator, safe_next(target))
 
@@ -113,7 +114,7 @@ def login_with_code() -> ResponseReturnValue:
 @page.post("/logout")
 def logout() -> ResponseReturnValue:
     log_out()
-    return done("You are logged out.", "login")
+    return done(_("You are logged out."), "login")
 
 
 def let_in(operator: Operator, target: str, **details: str) -> ResponseReturnValue:
@@ -158,7 +159,9 @@ def _shown(form: LoginForm) -> str:
 class ForgotForm(Form):
     """Who gets a link."""
 
-    email = EmailField("E-mail", [Needed("Write the e-mail address of your account."), check_email])
+    email = EmailField(
+        lazy("E-mail"), [Needed(lazy("Write the e-mail address of your account.")), check_email]
+    )
 
 
 FORGETS = "3/hour"
@@ -173,7 +176,7 @@ def _may_forget() -> bool:
 @page.get("/forgot-password")
 def forgot() -> ResponseReturnValue:
     if not _may_forget():
-        return refused("No link is sent by e-mail here. Ask an owner for one.", "login")
+        return refused(_("No link is sent by e-mail here. Ask an owner for one."), "login")
     return render_template("admin/forgot.html", form=ForgotForm(formdata=None))
 
 
@@ -182,9 +185,9 @@ def forgot_password() -> ResponseReturnValue:
     """The same words after the same work for every address: the account is looked up later."""
     form = ForgotForm()
     if not _may_forget():
-        return refused("No link is sent by e-mail here. Ask an owner for one.", "login")
+        return refused(_("No link is sent by e-mail here. Ask an owner for one."), "login")
     if wait := seconds_to_wait():
-        problem(form, "email", f"Too many attempts. Try again in {wait} s.")
+        problem(form, "email", _("Too many attempts. Try again in %(wait)s s.", wait=wait))
         return render_template("admin/forgot.html", form=form), 429, {"Retry-After": str(wait)}
     if not form.validate():
         return render_template("admin/forgot.html", form=form), UNPROCESSABLE
@@ -212,7 +215,7 @@ WRONG = 403
 class ChosenPassword(Form):
     """The code of a link; once it is known to be right, a password, twice."""
 
-    token = StringField("Code")
+    token = StringField(lazy("Code"))
     password = chosen_password()
     again = password_again()
 
@@ -232,11 +235,11 @@ def welcome_operator() -> ResponseReturnValue:
                 link.email, hash_password(form.password.data), link.role, link.sites
             )
         except OperatorExists:
-            return refused("This address has an account already. Log in.", "login")
+            return refused(_("This address has an account already. Log in."), "login")
         if operator := people_stores().operators.get(id):
             note(operator, "accepted an invitation", role=link.role.value, from_=link.made_by)
             _sign_in(operator)
-        return done("Your account is made, and you are logged in. The link is used up.", "overview")
+        return done(_("Your account is created, and you are logged in. The link is used up."), "overview")
     return link
 
 
@@ -257,7 +260,7 @@ def new_password_set() -> ResponseReturnValue:
     people_stores().operators.set_password(operator.id, hash_password(form.password.data))
     people_stores().sessions.end_all(operator.id)
     note(operator, "set a new password by a link", from_=link.made_by, address=request.remote_addr or "")
-    tell(operator.email, "Your password was changed by a link.")
+    tell(operator.email, lazy("Your password was changed by a link."))
     if operator.has_second_factor:
         log_out()
         wait_for_second_factor(
@@ -265,7 +268,7 @@ def new_password_set() -> ResponseReturnValue:
         )
         return redirect(url_for("admin.login_code"))
     _sign_in(operator)
-    return done("Your new password is set, and you are logged in. The link is used up.", "overview")
+    return done(_("Your new password is set, and you are logged in. The link is used up."), "overview")
 
 
 INVITED = (
@@ -291,7 +294,7 @@ def _sent(kind: LinkKind) -> tuple[ChosenPassword, OperatorLink | ResponseReturn
     """The form and its link, used up now; or the answer that says what is wrong, or asks for the password."""
     form = ChosenPassword()
     if wait := seconds_to_wait():
-        problem(form, "password", f"Too many attempts. Try again in {wait} s.")
+        problem(form, "password", _("Too many attempts. Try again in %(wait)s s.", wait=wait))
         return form, (_link_shown(kind, form), 429, {"Retry-After": str(wait)})
     token = form.token.data or ""
     link = people_stores().links.find(token)
@@ -326,8 +329,10 @@ def _link_shown(
 class SetupForm(Form):
     """The first operator's address and password."""
 
-    token = StringField("Setup code", [Needed("Write the code of the setup link.")])
-    email = EmailField("E-mail", [Needed("Write your e-mail address: you log in with it."), check_email])
+    token = StringField(lazy("Setup code"), [Needed(lazy("Write the code of the setup link."))])
+    email = EmailField(
+        lazy("E-mail"), [Needed(lazy("Write your e-mail address: you log in with it.")), check_email]
+    )
     password = chosen_password()
     again = password_again()
 
@@ -336,7 +341,7 @@ class SetupForm(Form):
 def setup() -> ResponseReturnValue:
     """The link is used up by sending the form, not by opening the page."""
     if people_stores().operators.count():
-        return refused("This Docent has its first operator already. Log in.", "login")
+        return refused(_("This Docent has its first operator already. Log in."), "login")
     return render_template("admin/setup.html", form=SetupForm(formdata=None), invited=True)
 
 
@@ -344,9 +349,9 @@ def setup() -> ResponseReturnValue:
 def setup_operator() -> ResponseReturnValue:
     form = SetupForm()
     if people_stores().operators.count():
-        return refused("This Docent has its first operator already. Log in.", "login")
+        return refused(_("This Docent has its first operator already. Log in."), "login")
     if wait := seconds_to_wait():
-        problem(form, "email", f"Too many attempts. Try again in {wait} s.")
+        problem(form, "email", _("Too many attempts. Try again in %(wait)s s.", wait=wait))
         return render_template("admin/setup.html", form=form, invited=True), 429, {"Retry-After": str(wait)}
     form.person = form.email.data or ""
     if not form.validate():
@@ -358,4 +363,4 @@ def setup_operator() -> ResponseReturnValue:
     configuration().folder.setup_link.unlink(missing_ok=True)
     if operator := people_stores().operators.get(id):
         _sign_in(operator)
-    return done("Your account is made, and you are logged in. The setup link is used up.", "overview")
+    return done(_("Your account is created, and you are logged in. The setup link is used up."), "overview")

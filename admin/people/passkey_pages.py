@@ -24,6 +24,7 @@ from admin.people.passwords import new_recovery_codes
 from admin.people.sessions import renew, safe_next, waiting_operator
 from admin.people.sign_ins import tell
 from admin.replies import changed, done, refused, unchanged
+from admin.texts import _, lazy
 from server.api.access import people_stores
 from server.api.refusals import refused_access
 from server.domain.roles import Role
@@ -36,10 +37,10 @@ class PasskeyForm(Form):
     """A new passkey."""
 
     name = StringField(
-        "Name",
+        lazy("Name"),
         [
-            Needed("Write a name, such as “Laptop” or “Blue security key”."),
-            Length(max=60, message="Write at most 60 characters."),
+            Needed(lazy("Write a name, such as “Laptop” or “Blue security key”.")),
+            Length(max=60, message=lazy("Write at most 60 characters.")),
         ],
     )
 
@@ -68,24 +69,26 @@ def account_passkey_add() -> ResponseReturnValue:
     except PasskeyRefused as error:
         return refused(str(error), "account_passkey_new")
     changed("added a passkey", name=name)
-    tell(g.operator.email, "A passkey was added.")
+    tell(g.operator.email, lazy("A passkey was added."))
     codes = new_recovery_codes()
     if is_first:
         people_stores().operators.set_recovery_codes(g.operator.id, codes)
     renew(g.operator)
     if is_first:
         return render_template("admin/recovery_codes.html", codes=codes)
-    return done(f"The passkey “{name}” is added. Every other browser is logged out.", "account")
+    return done(
+        _("The passkey “%(name)s” is added. Every other browser is logged out.", name=name), "account"
+    )
 
 
 @page.post("/account/passkeys/<passkey_id>/remove", role=Role.VIEWER)
 def account_passkey_remove(passkey_id: str) -> ResponseReturnValue:
     if not people_stores().passkeys.remove(g.operator.id, passkey_id):
-        return refused("That passkey was removed already.", "account")
+        return refused(_("That passkey was removed already."), "account")
     changed("removed a passkey")
-    tell(g.operator.email, "A passkey was removed.")
+    tell(g.operator.email, lazy("A passkey was removed."))
     renew(g.operator)
-    return done("The passkey is removed: it opens nothing any more.", "account")
+    return done(_("The passkey is removed and no longer works."), "account")
 
 
 confirm_page = Page()
@@ -115,7 +118,7 @@ def login_passkey() -> ResponseReturnValue:
 def login_code_passkey_options() -> ResponseReturnValue:
     waiting = waiting_operator()
     if waiting is None:
-        return _problem("That took too long. Write your password again.")
+        return _problem(_("That took too long. Write your password again."))
     return _options(lambda: sign_in_options(waiting[0]))
 
 
@@ -123,13 +126,13 @@ def login_code_passkey_options() -> ResponseReturnValue:
 def login_code_passkey() -> ResponseReturnValue:
     waiting = waiting_operator()
     if waiting is None:
-        return refused("That took too long. Write your password again.", "login")
+        return refused(_("That took too long. Write your password again."), "login")
     return _let_in("login_code", *waiting)
 
 
 def _let_in(page_before: str, operator: Operator | None, target: str | None) -> ResponseReturnValue:
     if wait := seconds_to_wait():
-        return refused(f"Too many attempts. Try again in {wait} s.", page_before)
+        return refused(_("Too many attempts. Try again in %(wait)s s.", wait=wait), page_before)
     try:
         found = signed_in(request.form.get("credential", ""), operator)
     except PasskeyRefused as error:

@@ -33,6 +33,7 @@ from webauthn.helpers.structs import (
 )
 
 from admin.forms import parse_origin
+from admin.texts import _
 from server.api.access import configuration, people_stores, shared
 from server.storage.errors import PasskeyExists
 from server.storage.people.operators import Operator
@@ -61,22 +62,22 @@ def why_unusable() -> str:
     """Return why passkeys cannot be used at the public address; empty when they can."""
     url = configuration().settings.serving.public_url
     if not url:
-        return "Passkeys need a fixed address. Set PUBLIC_URL to the one under which you open this dashboard."
+        return _("Passkeys need a fixed address. Set PUBLIC_URL to the address of this dashboard.")
     host = urlsplit(url).hostname or ""
     if not url.startswith("https://") and host != "localhost":
-        return f"Passkeys need https, and PUBLIC_URL is {url}."
+        return _("Passkeys need https, and PUBLIC_URL is %(url)s.", url=url)
     try:
         ip_address(host)
     except ValueError:
         return ""
-    return f"Passkeys need a host name, and PUBLIC_URL is {url}."
+    return _("Passkeys need a host name, and PUBLIC_URL is %(url)s.", url=url)
 
 
 def registration_options(operator: Operator) -> dict[str, Any]:
     """Options for `navigator.credentials.create`. Raises PasskeyRefused."""
     known = people_stores().passkeys.of(operator.id)
     if len(known) >= MOST:
-        raise PasskeyRefused(f"You have {MOST} passkeys. Remove one first.")
+        raise PasskeyRefused(_("You have %(most)s passkeys. Remove one first.", most=MOST))
     handle = base64url_to_bytes(known[0].handle) if known else token_bytes(32)
     options = generate_registration_options(
         rp_id=_host(),
@@ -113,7 +114,7 @@ def register(operator: Operator, name: str, text: str) -> None:
             name,
         )
     except PasskeyExists as error:
-        raise PasskeyRefused("This passkey belongs to an account already.") from error
+        raise PasskeyRefused(_("This passkey belongs to an account already.")) from error
     except _BROKEN as error:
         raise _wrong(error) from error
 
@@ -139,16 +140,16 @@ def sign_in_options(operator: Operator | None = None) -> dict[str, Any]:
 def signed_in(text: str, operator: Operator | None = None) -> Operator:
     """Return whose passkey signed `text`, which the device answered, and note its use. Without an operator,
     who gave a password before, the device must have checked its user. Raises PasskeyRefused."""
-    challenge, _ = _challenge(_second(operator) if operator else "sign-in")
+    challenge, _kept = _challenge(_second(operator) if operator else "sign-in")
     try:
         answer = parse_authentication_credential_json(text[:LONGEST_ANSWER])
         known = people_stores().passkeys.find(answer.id)
         if known is None or (operator is not None and known.operator_id != operator.id):
-            raise PasskeyRefused("This passkey is not known here. It may have been removed.")
+            raise PasskeyRefused(_("This passkey is not known here. It may have been removed."))
         # Devices may leave the account out where they were asked for passkeys of one.
         handle = answer.response.user_handle
         if (handle or operator is None) and handle != base64url_to_bytes(known.handle):
-            raise PasskeyRefused("This passkey belongs to another account.", known.operator_id)
+            raise PasskeyRefused(_("This passkey belongs to another account."), known.operator_id)
         checked = verify_authentication_response(
             credential=answer,
             expected_challenge=challenge,
@@ -162,13 +163,15 @@ def signed_in(text: str, operator: Operator | None = None) -> Operator:
         raise _wrong(error) from error
     if not people_stores().passkeys.use(known.id, checked.new_sign_count):
         raise PasskeyRefused(
-            "This passkey may have been copied: it was used elsewhere with a higher count. Log in another "
-            "way and remove it from your account.",
+            _(
+                "This passkey may have been copied, because it was used elsewhere in between. Log in another "
+                "way and remove it from your account."
+            ),
             known.operator_id,
         )
     found = people_stores().operators.get(known.operator_id)
     if found is None:
-        raise PasskeyRefused("This passkey is not known here. It may have been removed.")
+        raise PasskeyRefused(_("This passkey is not known here. It may have been removed."))
     return found
 
 
@@ -202,11 +205,13 @@ def _challenge(purpose: str) -> tuple[bytes, str]:
     """Return the challenge of this browser and its handle, once: its cookie may have been copied before."""
     held = session.pop(_CHALLENGE, None)
     if not isinstance(held, list) or held[0] != purpose or held[3] < time():
-        raise PasskeyRefused("That took too long. Try again.")
+        raise PasskeyRefused(_("That took too long. Try again."))
     if not shared().cache.add(f"passkey-challenge:{held[1]}", "1", CHALLENGE_S):
-        raise PasskeyRefused("This answer was used already. Try again.")
+        raise PasskeyRefused(_("This answer was used already. Try again."))
     return base64url_to_bytes(held[1]), held[2]
 
 
 def _wrong(error: Exception) -> PasskeyRefused:
-    return PasskeyRefused(f"What your device signed is not right here ({str(error)[:200]}).")
+    return PasskeyRefused(
+        _("The answer of your device is not valid here (%(error)s).", error=str(error)[:200])
+    )

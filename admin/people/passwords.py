@@ -20,6 +20,7 @@ from wtforms.validators import EqualTo, Length, StopValidation
 
 from admin.forms import Form, Needed, problem
 from admin.people.attempts import failed, seconds_to_wait_in_session
+from admin.texts import _, lazy
 from server.api.access import configuration
 from server.storage.errors import SealBroken
 from server.storage.people.operators import Operator, OperatorStore
@@ -82,10 +83,10 @@ def _nobody() -> str:
     return _hasher.hash("no operator has this password")
 
 
-def chosen_password(label: str = "Password") -> PasswordField:
+def chosen_password(label: str = lazy("Password")) -> PasswordField:
     """The password itself. Its form may name the `person` that it is for."""
-    length = f"Choose a password of {SHORTEST} to {LONGEST} characters."
-    needed = Needed(f"Choose a password of {SHORTEST} characters or more.")
+    length = lazy("Choose a password of %(least)s to %(most)s characters.", least=SHORTEST, most=LONGEST)
+    needed = Needed(lazy("Choose a password of %(least)s characters or more.", least=SHORTEST))
     return PasswordField(label, [needed, Length(SHORTEST, LONGEST, length), check_uncommon])
 
 
@@ -100,31 +101,33 @@ def check_uncommon(form: Form, field: PasswordField) -> None:
     found = zxcvbn(field.data[:JUDGED_CHARS], ["docent", person, *re.split(r"[@.]", person)])
     if found["guesses"] < EASIEST:
         raise StopValidation(
-            "This password is easy to guess: it is on lists of leaked passwords, or made of what is on them. "
-            "Choose several words that do not belong together."
+            _(
+                "This password is easy to guess: it is on lists of leaked passwords, or is made from them. "
+                "Choose several words that do not belong together."
+            )
         )
 
 
-def password_again(label: str = "Password again", *, of: str = "password") -> PasswordField:
+def password_again(label: str = lazy("Password again"), *, of: str = "password") -> PasswordField:
     """The field that repeats a password; `of` names the field with the first."""
-    differs = EqualTo(of, "The two passwords differ: write the same one twice.")
-    return PasswordField(label, [Needed("Write the password once more."), differs])
+    differs = EqualTo(of, lazy("The two passwords differ. Type the same one twice."))
+    return PasswordField(label, [Needed(lazy("Type the password again.")), differs])
 
 
 class PasswordAgain(Form):
     """The own password."""
 
-    current = PasswordField("Your password", [Needed("Write your password.")])
+    current = PasswordField(lazy("Your password"), [Needed(lazy("Write your password."))])
 
 
 def is_own_password(form: PasswordAgain) -> bool:
     """Check the operator's password; the form says what is wrong. Rate-limited like a login."""
     if wait := seconds_to_wait_in_session(g.operator_session.id):
-        problem(form, "current", f"Too many attempts. Try again in {wait} s.")
+        problem(form, "current", _("Too many attempts. Try again in %(wait)s s.", wait=wait))
         return False
     if not verify((form.current.data or "")[:LONGEST], g.operator.password_hash):
         failed(g.operator.email, "wrong password")
-        problem(form, "current", "This is not your password. Nothing was changed.")
+        problem(form, "current", _("This is not your password. Nothing was changed."))
         return False
     return True
 

@@ -18,6 +18,7 @@ from admin.people.sign_ins import tell
 from admin.replies import changed, done, download, refused, unchanged
 from admin.settings import settings as settings_page
 from admin.settings.webhooks import Ticks
+from admin.texts import _, lazy
 from server.api.access import configuration, people_stores, stores
 from server.domain.roles import Role, SiteSet, site_list
 from server.storage.csv_file import written
@@ -29,20 +30,20 @@ from server.storage.people.operators import LinkKind, Operator
 page = Page(section="People", under=settings_page.page)
 
 ROLES = [
-    (Role.VIEWER.value, "Viewer: sees everything but the settings"),
-    (Role.EDITOR.value, "Editor: also changes sites, answers and crawls"),
-    (Role.OWNER.value, "Owner: also changes settings and people"),
+    (Role.VIEWER.value, lazy("Viewer: sees everything except the settings")),
+    (Role.EDITOR.value, lazy("Editor: can also change sites, answers and crawls")),
+    (Role.OWNER.value, lazy("Owner: can also change settings and people")),
 ]
 
 
-REACH = [("all", "All sites"), ("some", "Only the sites ticked below")]
+REACH = [("all", lazy("All sites")), ("some", lazy("Only the sites ticked below"))]
 
 
 class SitesForm(Form):
     """Which sites a person sees."""
 
-    reach = SelectField("Access", choices=[SelectChoice(*one) for one in REACH], default="all")
-    sites = Ticks("Sites")
+    reach = SelectField(lazy("Access"), choices=[SelectChoice(*one) for one in REACH], default="all")
+    sites = Ticks(lazy("Sites"))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -50,7 +51,7 @@ class SitesForm(Form):
 
     def validate_sites(self, field: Ticks) -> None:
         if self.reach.data == "some" and not field.data:
-            raise StopValidation("Tick at least one site, or choose all sites.")
+            raise StopValidation(_("Tick at least one site, or choose all sites."))
 
     @property
     def chosen(self) -> SiteSet:
@@ -60,9 +61,9 @@ class SitesForm(Form):
 class InviteForm(SitesForm):
     """Somebody who gets an account."""
 
-    email = EmailField("E-mail", [Needed("Write the e-mail address of the person."), check_email])
+    email = EmailField(lazy("E-mail"), [Needed(lazy("Write the e-mail address of the person.")), check_email])
     role = SelectField(
-        "Role",
+        lazy("Role"),
         choices=[SelectChoice(*role) for role in ROLES],
         default=Role.VIEWER.value,
         validate_choice=True,
@@ -80,7 +81,7 @@ def people_invite() -> ResponseReturnValue:
     form = InviteForm()
     valid = form.validate()
     if valid and people_stores().operators.find(form.email.data):
-        problem(form, "email", "This person has an account already. Change the role in the list.")
+        problem(form, "email", _("This person has an account already. Change the role in the list."))
         valid = False
     if not valid:
         return _shown(form), UNPROCESSABLE
@@ -96,9 +97,9 @@ def people_withdraw(link_id: str) -> ResponseReturnValue:
     link = people_stores().links.withdraw(link_id)
     if link is None:
         unchanged()
-        return done("That link was used or withdrawn already.", "people")
+        return done(_("That link was used or withdrawn already."), "people")
     changed(f"withdrew the link ({link.kind.value})", person=link.email)
-    return done(f"The link for {link.email} does not work any more.", "people")
+    return done(_("The link for %(email)s no longer works.", email=link.email), "people")
 
 
 @page.get("/settings/people/<int:operator_id>", role=Role.OWNER)
@@ -126,17 +127,21 @@ def person_role(operator_id: int) -> ResponseReturnValue:
     found = _found(operator_id)
     wanted = request.form.get("role", "")
     if wanted not in [role.value for role in Role]:
-        return refused("Choose one of the three roles.", "person")
+        return refused(_("Choose one of the three roles."), "person")
     try:
         people_stores().operators.set_role(found.id, Role(wanted))
     except LastOwner:
-        return refused(f"{found.email} is the only owner. Make somebody else an owner first.", "person")
+        return refused(
+            _("%(email)s is the only owner. Make someone else an owner first.", email=found.email), "person"
+        )
     changed("changed a role", person=found.email, role=wanted, before=found.role.value)
     if found.id == g.operator.id:
         renew(g.operator)
     else:
         people_stores().sessions.end_all(found.id)
-    flash(f"{found.email} is now {wanted}, and has to log in again.", "done")
+    flash(
+        _("%(email)s is now %(wanted)s, and has to log in again.", email=found.email, wanted=wanted), "done"
+    )
     return redirect(url_for("admin.people") if Role(wanted) is Role.OWNER else url_for("admin.overview"))
 
 
@@ -149,7 +154,7 @@ def person_sites(operator_id: int) -> ResponseReturnValue:
     people_stores().operators.set_sites(found.id, form.chosen)
     sites, before = site_list(form.chosen), site_list(found.sites)
     changed("changed the sites of a person", person=found.email, sites=sites, before=before)
-    return done(f"The sites of {found.email} are saved.", "person")
+    return done(_("The sites of %(email)s are saved.", email=found.email), "person")
 
 
 @page.post("/settings/people/<int:operator_id>/reset", role=Role.OWNER)
@@ -168,8 +173,8 @@ def person_second_off(operator_id: int) -> ResponseReturnValue:
     people_stores().operators.drop_second_factor(found.id)
     people_stores().sessions.end_all(found.id, g.operator_session.id)
     changed("turned a second factor off", person=found.email)
-    tell(found.email, "An owner turned your second factor off.")
-    return done(f"The second factor of {found.email} is off.", "person")
+    tell(found.email, lazy("An owner turned your second factor off."))
+    return done(_("The second factor of %(email)s is off.", email=found.email), "person")
 
 
 @page.post("/settings/people/<int:operator_id>/sessions/end", role=Role.OWNER)
@@ -178,7 +183,10 @@ def person_sessions_end(operator_id: int) -> ResponseReturnValue:
     count = people_stores().sessions.end_all(found.id, g.operator_session.id)
     changed("ended sessions", person=found.email, sessions=count)
     return done(
-        f"{found.email} is logged out everywhere{' else' if found.id == g.operator.id else ''}.", "person"
+        _("%(email)s is logged out everywhere else.", email=found.email)
+        if found.id == g.operator.id
+        else _("%(email)s is logged out everywhere.", email=found.email),
+        "person",
     )
 
 
@@ -188,20 +196,22 @@ def person_session_end(operator_id: int, session_id: str) -> ResponseReturnValue
     if not people_stores().sessions.end_one(found.id, session_id):
         abort(404)
     changed("ended a session", person=found.email)
-    return done("That browser is logged out.", "person")
+    return done(_("That browser is logged out."), "person")
 
 
 @page.post("/settings/people/<int:operator_id>/remove", role=Role.OWNER)
 def person_remove(operator_id: int) -> ResponseReturnValue:
     found = _found(operator_id)
     if found.id == g.operator.id:
-        return refused("Another owner has to remove you.", "person")
+        return refused(_("Another owner has to remove you."), "person")
     try:
         people_stores().operators.remove(found.id)
     except LastOwner:
-        return refused(f"{found.email} is the only owner. Make somebody else an owner first.", "person")
+        return refused(
+            _("%(email)s is the only owner. Make someone else an owner first.", email=found.email), "person"
+        )
     changed("removed an operator", person=found.email, role=found.role.value)
-    return done(f"{found.email} is removed and logged out.", "people")
+    return done(_("%(email)s is removed and logged out.", email=found.email), "people")
 
 
 def _found(operator_id: int) -> Operator:
@@ -224,8 +234,8 @@ def _link_shown(kind: LinkKind, email: str, secret: str) -> str:
 def _named(sites: SiteSet) -> str:
     """The sites by their names, in one line."""
     if sites is None:
-        return "All sites"
-    return ", ".join(site.name for site in stores().sites.all() if site.id in sites) or "No site"
+        return _("All sites")
+    return ", ".join(site.name for site in stores().sites.all() if site.id in sites) or _("No site")
 
 
 def _shown(form: InviteForm) -> str:
@@ -257,8 +267,8 @@ def audit_log() -> ResponseReturnValue:
         changes=listed(lambda limit, offset: people_stores().audit.recent(limit, offset, **wanted), ROWS),
         wanted=wanted,
         days=days,
-        people=[("", "Everybody"), *((one, one) for one in people)],
-        actions=[("", "Anything"), *((one, one.capitalize()) for one in actions)],
+        people=[("", _("Everyone")), *((one, one) for one in people)],
+        actions=[("", _("Anything")), *((one, one.capitalize()) for one in actions)],
         sites=sites,
         is_filtered=any(wanted.values()),
         kept={
@@ -303,31 +313,36 @@ def _cells(one: Change) -> tuple[str, ...]:
 api_keys_page = Page(section="API keys", under=settings_page.page)
 
 SCOPES = [
-    (Scope.ASK.value, "ask: ask questions"),
-    (Scope.READ.value, "read: read conversations, gaps and figures"),
-    (Scope.CRAWL.value, "crawl: start a crawl and see how it stands"),
-    (Scope.ANSWERS.value, "answers: read and write curated answers"),
+    (Scope.ASK.value, lazy("ask: ask questions")),
+    (Scope.READ.value, lazy("read: read conversations, gaps and figures")),
+    (Scope.CRAWL.value, lazy("crawl: start a crawl and see its progress")),
+    (Scope.ANSWERS.value, lazy("answers: read and write your own answers")),
 ]
-DAYS = [("30", "In 30 days"), ("90", "In 90 days"), ("365", "In a year"), ("", "Never")]
+DAYS = [
+    ("30", lazy("In 30 days")),
+    ("90", lazy("In 90 days")),
+    ("365", lazy("In a year")),
+    ("", lazy("Never")),
+]
 
 
 class KeyForm(Form):
     """A new key."""
 
     name = StringField(
-        "What it is for",
+        lazy("What it is for"),
         [
-            Needed("Write what the key is for, such as “nightly report”."),
-            Length(max=100, message="Write at most 100 characters."),
+            Needed(lazy("Write what the key is for, such as “nightly report”.")),
+            Length(max=100, message=lazy("Write at most 100 characters.")),
         ],
     )
-    scopes = Ticks("It may", choices=[SelectChoice(*scope) for scope in SCOPES])
-    site = SelectField("For", validate_choice=True)
-    days = SelectField("It ends", choices=[SelectChoice(*one) for one in DAYS], default="365")
+    scopes = Ticks(lazy("Permissions"), choices=[SelectChoice(*scope) for scope in SCOPES])
+    site = SelectField(lazy("Site"), validate_choice=True)
+    days = SelectField(lazy("Expires"), choices=[SelectChoice(*one) for one in DAYS], default="365")
 
     def validate_scopes(self, field: Ticks) -> None:
         if not field.data:
-            raise StopValidation("Choose at least one thing that the key may do.")
+            raise StopValidation(_("Choose at least one permission."))
 
 
 @api_keys_page.get("/settings/api-keys", role=Role.OWNER)
@@ -362,10 +377,10 @@ def api_key_revoke(key_id: str) -> ResponseReturnValue:
     if key.on:
         people_stores().api_keys.revoke(key.id)
         changed("revoked an API key", key=key.shown, name=key.name)
-        return done(f"The key “{key.name}” opens nothing any more.", "api_keys")
+        return done(_("The key “%(name)s” no longer works.", name=key.name), "api_keys")
     people_stores().api_keys.remove(key.id)
     changed("removed a revoked API key", key=key.shown, name=key.name)
-    return done(f"The key “{key.name}” is off the list.", "api_keys")
+    return done(_("The key “%(name)s” is removed from the list.", name=key.name), "api_keys")
 
 
 def _form(*, fresh: bool = False) -> KeyForm:

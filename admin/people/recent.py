@@ -18,6 +18,7 @@ from admin.people.passkeys import PasskeyRefused, signed_in, why_unusable
 from admin.people.passwords import LONGEST, accepts, totp_secret, verify
 from admin.people.sessions import safe_next
 from admin.replies import note, unchanged
+from admin.texts import _, lazy
 from server.api.access import configuration, people_stores
 from server.api.refusals import refused_access
 from server.domain.roles import Role
@@ -32,8 +33,8 @@ NOT_CONFIRMED = 403
 class ConfirmForm(Form):
     """What proves who is at the browser. One of the fields is enough."""
 
-    password = PasswordField("Your password")
-    code = StringField("Or a code of your app")
+    password = PasswordField(lazy("Your password"))
+    code = StringField(lazy("Or a code from your app"))
     credential = HiddenField()
 
 
@@ -65,7 +66,7 @@ def mark_confirmed() -> None:
 def confirm_identity(form: ConfirmForm) -> bool:
     """Check the password or the code; the form says what is wrong. Rate-limited like a login."""
     if wait := seconds_to_wait_in_session(g.operator_session.id):
-        problem(form, "password", f"Too many attempts. Try again in {wait} s.")
+        problem(form, "password", _("Too many attempts. Try again in %(wait)s s.", wait=wait))
         return False
     if form.credential.data:
         return _has_signed(form)
@@ -76,10 +77,10 @@ def confirm_identity(form: ConfirmForm) -> bool:
         if accepts(people_stores().operators, g.operator, totp_secret(g.operator), code):
             return True
         failed(g.operator.email, "wrong code")
-        problem(form, "code", "This code is wrong, or was used already. Nothing was changed.")
+        problem(form, "code", _("This code is wrong, or was used already. Nothing was changed."))
     else:
         failed(g.operator.email, "wrong password")
-        problem(form, "password", "This is not your password. Nothing was changed.")
+        problem(form, "password", _("This is not your password. Nothing was changed."))
     return False
 
 

@@ -6,6 +6,7 @@ from flask import request
 
 from admin.formats import browser
 from admin.letters import send_notice
+from admin.texts import lazy
 from server.api.access import people_stores
 from server.storage.people.operators import Operator
 
@@ -35,7 +36,7 @@ def note_sign_in(operator: Operator, **how: str) -> None:
     details: dict[str, object] = {"address": request.remote_addr or "", "browser": with_browser, **how}
     if before and is_new:
         details["new"] = True
-        tell(operator.email, "Somebody logged in from a new place or browser.")
+        tell(operator.email, lazy("Someone logged in from a new place or browser."))
     people_stores().audit.add(operator.email, SIGNED_IN, "", details)
 
 

@@ -12,6 +12,7 @@ from admin.people.login import let_in_with_second_factor
 from admin.people.passwords import hash_password
 from admin.people.sessions import safe_next
 from admin.replies import note, refused
+from admin.texts import _
 from server.api.access import configuration, people_stores, shared
 from server.api.refusals import refused_access
 from server.guards.network import for_sign_on
@@ -31,7 +32,7 @@ _BEGUN = "sign_on"
 def login_sso() -> ResponseReturnValue:
     """A link and no form, for the policy of the pages lets no form lead to the provider."""
     if wait := seconds_to_wait():
-        return refused(f"Too many attempts. Try again in {wait} s.", "login")
+        return refused(_("Too many attempts. Try again in %(wait)s s.", wait=wait), "login")
     try:
         address, begun = client_of(configuration().settings).begin()
     except SignOnRefused as error:
@@ -45,12 +46,12 @@ def login_sso() -> ResponseReturnValue:
 def login_sso_callback() -> ResponseReturnValue:
     """Where the provider sends the browser back to."""
     if wait := seconds_to_wait():
-        return refused(f"Too many attempts. Try again in {wait} s.", "login")
+        return refused(_("Too many attempts. Try again in %(wait)s s.", wait=wait), "login")
     try:
         client, (begun, target) = client_of(configuration().settings), _begun()
         if "code" not in request.args:
-            reason = request.args.get("error", "")[:60] or "without a reason"
-            raise SignOnRefused(f"The provider did not let you in ({reason}).")
+            reason = request.args.get("error", "")[:60] or _("without a reason")
+            raise SignOnRefused(_("The provider did not let you in (%(reason)s).", reason=reason))
         operator = _operator_of(client.finish(request.args["code"], begun))
     except SignOnRefused as error:
         return _refused(error)
@@ -65,7 +66,7 @@ def callback_address(settings: Settings) -> str:
 def client_of(settings: Settings) -> OpenIdClient:
     """Return the client that these settings describe. Raises SignOnRefused."""
     if not settings.sign_on.issuer:
-        raise SignOnRefused("Single sign-on is not set up.")
+        raise SignOnRefused(_("Single sign-on is not set up."))
     return OpenIdClient(settings.sign_on, for_sign_on(settings), callback_address(settings))
 
 
@@ -73,15 +74,15 @@ def _begun() -> tuple[Begun, str]:
     """Return what this browser began and the page to open afterwards, once. Raises SignOnRefused."""
     held = session.pop(_BEGUN, None)
     if not isinstance(held, list) or held[4] < time():
-        raise SignOnRefused("That took too long, or was begun in another browser. Try again.")
+        raise SignOnRefused(_("That took too long, or was started in another browser. Try again."))
     begun, target = Begun(*held[:3]), held[3]
     if request.args.get("state") != begun.state:
-        raise SignOnRefused("The answer belongs to another sign-in. Try again.")
+        raise SignOnRefused(_("The answer belongs to another sign-in. Try again."))
     # The cookie may have been copied before: a sign-in is taken once.
     if not shared().cache.add(f"sign-on:{begun.state}", "1", SIGN_IN_S):
-        raise SignOnRefused("The answer was used already. Try again.")
+        raise SignOnRefused(_("The answer was used already. Try again."))
     if request.args.get("iss", "").rstrip("/") not in ("", configuration().settings.sign_on.issuer):
-        raise SignOnRefused("The answer comes from another provider.")
+        raise SignOnRefused(_("The answer comes from another provider."))
     return begun, target
 
 
@@ -94,13 +95,16 @@ def _operator_of(person: Person) -> Operator:
         id = known.id if known else _new_account(person)
         if not people.identities.link(person.issuer, person.subject, id):
             raise SignOnRefused(
-                f"The account of {person.email} belongs to somebody else at the provider. Ask an owner."
+                _(
+                    "The account of %(email)s belongs to somebody else at the provider. Ask an owner.",
+                    email=person.email,
+                )
             )
         if operator := people.operators.get(id):
             note(operator, "linked an account of single sign-on", issuer=person.issuer)
     operator = people.operators.get(id)
     if operator is None:
-        raise SignOnRefused(f"The account of {person.email} was removed.")
+        raise SignOnRefused(_("The account of %(email)s was removed.", email=person.email))
     return operator
 
 
@@ -114,12 +118,14 @@ def _new_account(person: Person) -> int:
         else configuration().settings.sign_on.role_of(person.email, person.groups)
     )
     if role is None:
-        raise SignOnRefused(f"{person.email} has no account here. Ask an owner for an invitation.")
+        raise SignOnRefused(
+            _("%(email)s has no account here. Ask an owner for an invitation.", email=person.email)
+        )
     try:
         sites = invitation.sites if invitation else None
         id = people.operators.create(person.email, hash_password(token_urlsafe(32)), role, sites)
     except OperatorExists as error:
-        raise SignOnRefused("Your account was made a moment ago. Try again.") from error
+        raise SignOnRefused(_("Your account was created a moment ago. Try again.")) from error
     if operator := people.operators.get(id):
         made_by = invitation.made_by if invitation else "a rule"
         note(operator, "got an account by single sign-on", role=role.value, from_=made_by)

@@ -14,6 +14,8 @@ from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.page import Page
 from admin.sites import sites as sites_page
+from admin.texts import lazy
+from server.answering.disclosure import DISCLOSURE, DISCLOSURE_CHARS, Disclosure, added_text
 from server.api.access import configuration, stores
 from server.domain.contact import OPTION as CONTACT
 from server.domain.contact import BusinessHours, ContactOptions
@@ -57,6 +59,7 @@ class WidgetForm(Form):
     """All of it is saved at once."""
 
     greeting = StringField("Greeting")
+    disclosure = StringField(lazy("Notice about the assistant"))
     suggestions = TextAreaField("Suggested questions")
 
     accent = StringField("Colour")
@@ -105,6 +108,7 @@ def filled(site: Site) -> WidgetForm:
     form = WidgetForm(
         formdata=None,
         greeting=welcome.greeting,
+        disclosure=added_text(site),
         suggestions="\n".join(welcome.suggestions) if site.options.get(CHOSEN) is True else "",
         **{name: look.get(name, "") for name in LOOK},
         consent_text=consent.text,
@@ -221,6 +225,7 @@ def changed(site: Site, form: WidgetForm, base: str) -> Site | None:
     }
     options = {
         "greeting": read.line("greeting", GREETING_CHARS),
+        DISCLOSURE: read.line("disclosure", DISCLOSURE_CHARS),
         **_suggested(site, read.suggestions()),
         "look": read.look(base).to_json(),
         CONSENT: consent,
@@ -237,7 +242,7 @@ def changed(site: Site, form: WidgetForm, base: str) -> Site | None:
     return replace(site, options={**site.options, **options})
 
 
-OWN_ACCENT = "#155e52"
+OWN_ACCENT = "#1a7868"
 """The colour of a widget for which none is chosen."""
 
 
@@ -318,6 +323,7 @@ def _shown(site: Site, form: WidgetForm) -> str:
         contrasts=contrasts("" if faults else typed.accent),
         secret=ContactOptions.of(site.options).secret,
         generated="\n".join(Welcome.of(site.options).suggestions),
+        told=Disclosure.of(site, site.language, is_ai=configuration().settings.models.uses_chat_model).text,
         sends_mail=bool(configuration().settings.contact.smtp_url),
         wrong=[field for field in form if field.errors],
     )

@@ -46,21 +46,22 @@ class Chat:
         *,
         visitor_id: str,
         conversation_id: str | None = None,
-        message_id: str | None = None,
         page: VisitorPage | None = None,
+        disclosure: str = "",
     ) -> Exchange:
-        """Start a conversation, or continue `conversation_id`. `page` is the page the visitor is on.
+        """Start a conversation, or continue `conversation_id`. `page` is the page the visitor is on,
+        `disclosure` what was shown about who answers; it is stored with a new conversation.
 
         Raises UnknownConversation when the conversation is not this visitor's on this site.
         """
         turns: tuple[Turn, ...] = ()
         if conversation_id is None:
-            conversation_id = self._conversations.start(site.id, visitor_id)
+            conversation_id = self._conversations.start(site.id, visitor_id, disclosure)
         elif not self._conversations.belongs(conversation_id, site.id, visitor_id):
             raise UnknownConversation(f"conversation {conversation_id} is not known here; start a new one")
         else:
             turns = self._history.turns(conversation_id)
-        message_id = message_id or uuid4().hex
+        message_id = uuid4().hex
         fallback = turns[-1].language if turns and turns[-1].language else site.language or "en"
         payer = "" if visitor_id.startswith(PROGRAM) else visitor_id
         language = question_language(text, fallback)

@@ -13,6 +13,8 @@ _ENGLISH = known("en").texts
 class Phrase(StrEnum):
     """Names of the phrases in the language files. They say nothing about the site except its title."""
 
+    ASSISTANT = "assistant"
+    AI_ASSISTANT = "ai_assistant"
     REFUSED = "refused"
     COVERS = "covers"
     NEAREST = "nearest"

@@ -16,6 +16,7 @@ from server.api.visitor import chat, contact, visitors, widget
 ROOT = "/api/v1"
 SITE = f"{ROOT}/sites/<site_id>"
 _PAGED = (query("limit", "Rows, 1 to 100; 50 unless said."), query("page", "From 1."))
+_LANGUAGE = query("language", "Code of the language of `disclosure`, such as de.", "string")
 _STATUS = query("status", "Such as new.", "string")
 _DAYS = query("days", "30 unless said.")
 _CRAWLS = {202: "Begin a crawl.", 200: "One is under way already."}
@@ -66,7 +67,7 @@ ROUTES = (
     ),
     ApiRoute(
         "GET", f"{SITE}/widget", widget.widget, "What the widget must know of a site",
-        schemas.WidgetResponse, errors=(403, 404),
+        schemas.WidgetResponse, errors=(403, 404), parameters=(_LANGUAGE,),
     ),
     ApiRoute(
         "POST", f"{ROOT}/ask", routes.ask, "Ask with a key", schemas.AnswerResponse, keyed.AskRequest,

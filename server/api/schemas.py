@@ -52,6 +52,13 @@ class PageRequest(RequestBody):
     )
 
 
+class DisclosureRequest(BaseModel):
+    """What the client showed about who answers: the site's `disclosure` as it is, or parts of it."""
+
+    text: Annotated[str, StringConstraints(max_length=500)] = ""
+    more: Annotated[str, StringConstraints(max_length=500)] = ""
+
+
 class ChatRequest(RequestBody):
     """A question, or with `resume` the rest of an answer whose connection broke."""
 
@@ -63,6 +70,9 @@ class ChatRequest(RequestBody):
     )
     page: PageRequest | None = Field(
         None, description="Where the visitor asks. Used where the site allows it, else not looked at."
+    )
+    disclosure: DisclosureRequest | None = Field(
+        None, description="What the client showed of the site's `disclosure`: stored with a new conversation."
     )
 
 
@@ -130,6 +140,15 @@ class WidgetLimits(BaseModel):
     message_chars: int
 
 
+class WidgetDisclosure(BaseModel):
+    """Who answers. Show `text` and then `more` before the first question: the EU AI Act asks for it."""
+
+    text: str = Field(description="That an automatic assistant answers, or an AI assistant.")
+    more: str = Field(description="The operator's own text; may be empty.")
+    is_ai: bool = Field(description="Whether a language model writes the answers.")
+    language: str = Field(description="Of `text`: as the parameter `language` asks, else the site's.")
+
+
 class WidgetConsent(BaseModel):
     """What a visitor agrees to before the first message."""
 
@@ -185,6 +204,7 @@ class WidgetResponse(BaseModel):
     greeting: str
     suggestions: list[str]
     look: WidgetLook
+    disclosure: WidgetDisclosure
     consent: WidgetConsent
     context: WidgetContext
     limits: WidgetLimits

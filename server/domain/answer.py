@@ -122,3 +122,5 @@ class Conversation:
     started_at: datetime
     messages: tuple[Message, ...] = ()
     """Oldest first."""
+    disclosure: str = ""
+    """What the visitor read about who answers; empty when the client did not say."""

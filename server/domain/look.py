@@ -112,7 +112,7 @@ def _address(text: str, schemes: tuple[str, ...], ways: str) -> str:
 def _accent(text: str) -> str:
     found = _ACCENT.fullmatch(text)
     if not found:
-        raise ValueError("Write the colour as # and six digits, such as #155e52.")
+        raise ValueError("Write the colour as # and six digits, such as #1a7868.")
     digits = found[1].lower()
     return "#" + (digits if len(digits) == 6 else "".join(2 * digit for digit in digits))
 

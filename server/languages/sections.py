@@ -73,6 +73,9 @@ class Unspaced:
 class Texts:
     """Docent's phrases; "{title}" is replaced by the site's title. English replaces missing phrases."""
 
+    assistant: str = ""
+    """Who answers, as visitors are told before they ask; `ai_assistant` once a model writes."""
+    ai_assistant: str = ""
     refused: str = ""
     covers: str = ""
     nearest: str = ""

@@ -59,6 +59,64 @@ def test_a_person_and_an_emergency_come_before_a_question(text, kind):
     assert read(text, "en").kind is kind
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "who can I talk to",
+        "My index is broken. Who can I talk to about it?",
+        "can I talk to a real dba",
+        "get me an engineer, this is hopeless",
+        "how do I reach a human",
+        "I want to speak with an expert not a bot",
+        "please have someone contact me",
+        "This is ridiculous, nothing works, I want to talk to a real person NOW",
+        "Das ist Mist, mit wem kann ich über meine Rechnung reden",
+        "¿Con quién puedo hablar de mi factura?",
+        "À qui puis-je parler ?",
+        "Com quem posso falar?",
+        "Con chi posso parlare?",
+        "С кем можно поговорить о счёте?",
+        "我可以跟谁谈谈？",
+        "誰に相談すればいいですか",
+        "누구와 이야기할 수 있나요?",
+        "مع من يمكنني التحدث؟",
+    ],
+)
+def test_a_wish_for_a_person_is_recognised_anywhere(text):
+    assert read(text, question_language(text, "en")).kind is Kind.PERSON
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "can i talk to the server over ssl",
+        "who can I share documents with",
+        "I need a person record",
+        "can I talk to a live database",
+        "whom should I contact about a refund",
+        "J'ai besoin de soutien psychologique, qui puis-je contacter ?",
+        "Mit wem teile ich meine Daten?",
+    ],
+)
+def test_a_question_about_talking_is_no_wish_for_a_person(text):
+    assert read(text, question_language(text, "en")).kind is Kind.QUESTION
+
+
+WISHES = {
+    "could one of your engineers give me a ring, i'd rather talk this through with somebody",
+    "i'd prefer to discuss this with a colleague of yours instead of a program, who can i talk to",
+    "pls put me through to a real dba, typing to a machine gets me nowhere",
+}
+
+
+def test_of_the_development_questions_only_the_wishes_are_taken_for_wishes():
+    folder = Path(__file__).parents[2] / "benchmarks/questions"
+    lines = [line for path in folder.glob("*.jsonl") for line in path.read_text("utf-8").splitlines()]
+    questions = [one for line in lines if "question" in (one := json.loads(line))]
+    found = {one["question"] for one in questions if read(one["question"], one["lang"]).kind is Kind.PERSON}
+    assert found == WISHES
+
+
 @pytest.mark.parametrize("text", ["rsync strncpy", "vacuum", "httpd", "RewriteRule", "MKSYSB", "COVID-19"])
 def test_technical_words_are_not_gibberish(text):
     assert read(text, "en").kind is Kind.QUESTION

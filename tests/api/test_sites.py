@@ -14,6 +14,12 @@ def test_the_widget_learns_what_visitors_may_know_and_nothing_else(client, runti
         "greeting": "Hello!",
         "suggestions": ["How long is delivery?"],
         "look": {"accent": "#aa3300"},
+        "disclosure": {
+            "text": "An automatic assistant answers from this site and names its sources.",
+            "more": "",
+            "is_ai": False,
+            "language": "en",
+        },
         "consent": {"text": "", "privacy_url": ""},
         "contact": {"on": False, "open": True, "hours": "", "opens": "", "link": ""},
         "context": {"page": False, "selection": False},

@@ -73,9 +73,9 @@ def test_the_whole_journey_needs_no_mouse(visit):
         "Tickets & prices",
         "Opening hours",
         "Sources: 2",
-        "Sources 1: Opening hours",
-        "Sources 2: Tickets & prices",
-        "Sources 1: Opening hours",
+        "1: Opening hours",
+        "2: Tickets & prices",
+        "1: Opening hours",
         "Conversation",
     ]
     assert backwards[13:] == ["Close", "Wider", "More options", "New chat"]

@@ -128,9 +128,7 @@ def test_outside_the_hours_the_next_opening_is_told_in_the_visitors_time(visit, 
     )
     page.get_by_role("button", name="More options").click()
     page.get_by_role("button", name="Write to the team").click()
-    expect(page.locator(".contact")).to_contain_text(
-        "Nobody is there right now, but you can leave your message."
-    )
+    expect(page.locator(".contact")).to_contain_text("Nobody is here right now, but you can leave a message.")
     told = page.evaluate(
         "new Date('2026-03-09T08:00:00Z').toLocaleTimeString('en', { hour: 'numeric', minute: '2-digit' })"
     )

@@ -164,7 +164,7 @@ def test_a_server_in_trouble_is_told_calmly_and_the_question_stays(opened, scrip
     page.expose_function("failed", lambda kind: errors.append(kind))
     page.evaluate("addEventListener('sitechat:error', (event) => failed(event.detail.kind))")
     ask(page)
-    expect(page.locator(".note")).to_contain_text("No answer could be fetched")
+    expect(page.locator(".note")).to_contain_text("Could not get an answer")
     expect(page.locator(".you")).to_have_text("When do the docks open?")
     page.get_by_role("button", name="Try again").click()
     answered(page)
@@ -192,7 +192,7 @@ def test_an_error_in_the_stream_keeps_the_words_and_asks_anew(opened, script):
     script.faults = [("error", 4)]
     page = opened()
     ask(page)
-    expect(page.locator(".note")).to_contain_text("The answer broke off")
+    expect(page.locator(".note")).to_contain_text("The answer was cut off")
     expect(page.locator(".body")).to_contain_text("The docks open at")
     page.get_by_role("button", name="Try again").click()
     answered(page)

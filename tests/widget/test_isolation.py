@@ -36,7 +36,7 @@ def test_it_works_under_a_strict_policy_with_trusted_types(visit, server, new_pr
     page.locator(".launcher").click()
     ask(page)
     answered(page)
-    expect(page.locator(".you")).to_have_css("background-color", "rgb(21, 94, 82)")
+    expect(page.locator(".you")).to_have_css("background-color", "rgb(26, 120, 104)")
     page.locator(".body a.cite").first.hover()
     expect(page.get_by_role("tooltip")).to_be_visible()
     assert problems == []

@@ -111,7 +111,7 @@ def test_attributes_can_be_changed_at_any_time(visit):
     for name in OTHER:
         page.evaluate("(name) => document.querySelector('site-chat').removeAttribute(name)", name)
     plain = page.evaluate(SEEN)
-    assert (plain["title"], plain["label"], plain["accent"]) == ("Harbour Guide", "", "rgb(21, 94, 82)")
+    assert (plain["title"], plain["label"], plain["accent"]) == ("Harbour Guide", "", "rgb(26, 120, 104)")
 
 
 def test_the_attributes_that_can_be_changed_are_those_that_the_reference_names(visit):
@@ -160,7 +160,7 @@ def test_what_the_configuration_must_not_hold_gets_into_no_style_sheet(visit, sc
     }
     page = visit()
     found = seen(page)
-    assert found["accent"] == "rgb(21, 94, 82)"
+    assert found["accent"] == "rgb(26, 120, 104)"
     assert found["radius"] == "18px"
     assert found["offset"] == "20px"
     assert found["avatar"] == ""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
+
+from server.answering.phrases import Phrase, say
 
 TEXTS = Path(__file__).parents[2] / "widget" / "src" / "texts"
 LANGUAGES = sorted(path.stem for path in TEXTS.glob("*.js"))
@@ -30,6 +33,19 @@ def test_every_text_exists_in_every_language(language):
     if language != "en":
         same = [key for key, text in rows(language).items() if text == rows("en")[key]]
         assert len(same) <= 2, f"not translated: {same}"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_widget_says_that_an_assistant_answers_before_the_server_does(language):
+    assert rows(language)["about"] == say(Phrase.ASSISTANT, language)
+
+
+def test_every_language_has_a_note_of_what_its_texts_say():
+    notes = tomllib.loads(Path(__file__).with_name("back_translations.toml").read_text("utf-8"))
+    assert sorted([*notes, "en"]) == LANGUAGES
+    for language, note in notes.items():
+        assert {*note["changed"], *note["says"]} <= rows(language).keys(), language
+        assert note["address"]
 
 
 def test_every_text_is_used():

@@ -63,6 +63,7 @@ KNOWN = set(
         "path",
         "pre",
         "q",
+        "small",
         "section",
         "span",
         "strong",

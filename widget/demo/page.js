@@ -18,7 +18,7 @@ for (const link of document.querySelectorAll("nav a"))
 
 const look = /** @type {HTMLFormElement | null} */ (document.querySelector("#look"));
 look?.addEventListener("input", () => {
-  const values = [...new FormData(look)].filter(([name, value]) => value && !(name === "accent" && value === "#155e52"));
+  const values = [...new FormData(look)].filter(([name, value]) => value && !(name === "accent" && value === "#1a7868"));
   for (const name of [...look.elements].map((field) => field.getAttribute("name") || "")) chat().removeAttribute(name);
   for (const [name, value] of values) chat().setAttribute(name, `${value}`);
   const tag = /** @type {HTMLElement} */ (document.querySelector("#tag"));

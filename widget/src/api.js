@@ -18,7 +18,7 @@ export const eventParser = () => {
 };
 
 /** @type {import("../types").MakeApi} */
-export const makeApi = (base, site, store) => {
+export const makeApi = (base, site, store, language) => {
   /** @type {import("../types").Send} */
   const send = async (method, path, body, { signal, headers } = {}) => {
     const sent = body ? { "Content-Type": "application/json", ...headers } : headers;
@@ -52,7 +52,7 @@ export const makeApi = (base, site, store) => {
   };
 
   return {
-    configuration: async (anew) => (await send("GET", `sites/${encodeURIComponent(site)}/widget` + (anew ? "?" + Date.now() : ""))).json(),
+    configuration: async (anew = 0) => (await send("GET", `sites/${encodeURIComponent(site)}/widget?language=${language}&${anew}`)).json(),
     feedback: (message_id, helpful, comment) => known("POST", "feedback", { message_id, helpful, comment }),
     contact: async (body) => (await known("POST", "contact", body, { signal: AbortSignal.timeout(2 * SILENCE) })).json(),
     agree(text) {

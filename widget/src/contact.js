@@ -31,12 +31,8 @@ export const makeContact = ({ texts, language, conversation, privacy, tell }, st
   const terms = h("p", { dir: "auto" });
   const send = h("button", { class: "main" });
   const said = h("p", { role: "alert" });
-  const onsubmit = (event) => {
-    event.preventDefault();
-    submit();
-  };
   const fields = [[texts.email, email], [texts.message, message]].map(([name, field]) => h("label", {}, name, field));
-  const form = h("form", { novalidate: true, onsubmit }, hours, ...fields, terms, said, send);
+  const form = h("form", { novalidate: true, onsubmit: (event) => submit(event) }, hours, ...fields, terms, said, send);
   const node = h("details", { class: "contact", hidden: true }, h("summary", {}, texts.contact), form);
 
   const wrong = (words, field) => {
@@ -50,7 +46,8 @@ export const makeContact = ({ texts, language, conversation, privacy, tell }, st
     if (kind === "limited") countdown(send, texts.send, until);
     wrong(words || (kind === "failed" ? texts.unsent : texts[kind]), field || (kind === "long" && message));
   };
-  const submit = async () => {
+  const submit = async (event) => {
+    event.preventDefault();
     if (send.disabled) return;
     wrong("");
     send.disabled = true;

@@ -52,7 +52,7 @@ const blank = () => ({ id: "", started: Date.now(), messages: [] });
 export const makeConversation = (api, store, tab, changed) => {
   let asking;
   let talk = blank();
-  const rules = /** @type {Partial<import("../types").Configuration>} */ ({});
+  const rules = /** @type {import("../types").Rules} */ ({});
   const show = (next) => {
     asking?.abort();
     talk = next;
@@ -70,7 +70,7 @@ export const makeConversation = (api, store, tab, changed) => {
   // The site has come to ask for it, or for another one.
   const disagree = async () => {
     store.set("consent", null);
-    await api.configuration(true).then(configure, () => {});
+    await api.configuration(Date.now()).then(configure, () => {});
   };
 
   const run = async (reply) => {
@@ -93,7 +93,7 @@ export const makeConversation = (api, store, tab, changed) => {
     while (running(reply)) {
       const last = reply.id && `${reply.id}:${reply.seen}`;
       if (!last) restart(reply);
-      const body = last ? { resume: true } : { message, conversation_id: mine.id || undefined, stream: true, page };
+      const body = last ? { resume: true } : { message, conversation_id: mine.id || undefined, stream: true, page, disclosure: rules.disclosure };
       try {
         for await (const event of api.chat(body, last, signal, working)) {
           if (signal.aborted || !take(reply, mine, event)) continue;

@@ -1,6 +1,5 @@
 /** @type {import("../types").Opening} */
 export const opening = (time, language, now = Date.now()) => {
-  const at = Date.parse(time);
-  if (!(at > now)) return "";
-  return new Intl.DateTimeFormat(language, { weekday: "long", day: "numeric", month: "long", hour: "numeric", minute: "2-digit" }).format(at);
+  const at = new Date(time);
+  return +at > now ? at.toLocaleString(language, { dateStyle: "full", timeStyle: "short" }) : "";
 };

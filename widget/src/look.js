@@ -2,7 +2,7 @@
 const LOUD = /[()"'{};:\\/<\n]/;
 const PICTURE = /^(https:\/)?\/[^/\\]/;
 const VALUES = {
-  accent: ["--accent", "#155e52"],
+  accent: ["--accent", "#1a7868"],
   offset: ["--offset", "20px"],
   radius: ["--radius", "18px"],
   font: ["font-family", "system-ui, sans-serif"],

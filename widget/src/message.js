@@ -2,7 +2,7 @@ import { button, countdown, h, icon, link, set, tool } from "./dom.js";
 import { markdown, parse } from "./markup.js";
 
 const COPY = "M9 9h10v10H9zM5 15V5h10";
-const THUMB = "M7 11v9H4v-9zM7 11l4-8a2.5 2.5 0 0 1 2.5 2.5V9H19a1.5 1.5 0 0 1 1.5 1.8l-1.4 7.4a2 2 0 0 1-2 1.8H7";
+const THUMB = "M7 11v9H4v-9zM7 11l4-8q3 0 2 6h7l-2 11H7";
 
 const AGAIN = "M5 12a7 7 0 1 1 2 5M5 19v-4h4";
 const MARKS = {
@@ -130,7 +130,7 @@ export const makeView = (message, { texts, conversation, copy, ask, privacy }, c
   const cite = (number) => {
     const citation = message.citations.find((known) => known.number === number);
     if (!citation) return h("span", { class: "cite" }, `${number}`);
-    const name = `${texts.sources} ${number}: ${citation.title}`;
+    const name = `${number}: ${citation.title}`;
     const marker = link(citation.link || citation.url, { class: "cite", part: "citation", "data-cite": number, "aria-label": name }, `${number}`);
     card.attach(marker, citation);
     return marker;

@@ -6,7 +6,7 @@ import { makeCard, makeView } from "./message.js";
 const AT_ONCE = 20;
 const PLUS = "M12 5v14M5 12h14";
 const DOTS = "M5 12h.01M12 12h.01M19 12h.01";
-const WIDE = "M14 4h6v6M20 4l-7 7M10 20H4v-6M4 20l7-7";
+const WIDE = "M14 4h6v6M20 4L4 20M10 20H4v-6";
 const DOWN = "M12 5v14M6 13l6 6 6-6";
 
 /** @type {import("../types").MakePanel} */
@@ -136,6 +136,9 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
     if (node["open"] !== false) frame ||= setTimeout(then, 40);
   };
 
+  // Who answers: the widget's own words, until the server says it.
+  const about = h("p", { id: "about" }, texts.about);
+  conversation.rules.disclosure = { text: texts.about };
   const hello = h("p", { class: "hello", part: "greeting", dir: "auto" }, texts.hello);
   const chips = h("div", { class: "chips" });
   const log = h("div", { class: "log", part: "log", role: "log", "aria-live": "off", "aria-label": texts.log, tabindex: 0, onscroll: moved, onwheel: leave, ontouchmove: leave }, hello, contact.node, chips);
@@ -148,7 +151,7 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
     composer.focus();
   });
   const status = h("div", { class: "sr", role: "status" });
-  const heading = h("h2", { id: "title", part: "title" }, texts.ask);
+  const heading = h("h2", { id: "title", part: "title", dir: "auto" }, texts.ask);
   const avatar = h("img", { class: "avatar", part: "avatar", alt: "", hidden: true, referrerpolicy: "no-referrer", onerror: () => (avatar.hidden = true) });
   const resize = (wide) => {
     set(node, "data-wide", wide);
@@ -156,11 +159,11 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
     store.set("wide", wide);
   };
   const wider = tool(texts.wide, WIDE, () => resize(!store.get("wide")), { class: "tool wider" });
-  const head = h("header", { part: "header" }, avatar, h("hgroup", {}, heading, h("p", {}, texts.about)), fresh, more, close && wider, close && tool(texts.close, CLOSE, close));
+  const head = h("header", { part: "header" }, avatar, h("hgroup", {}, heading, about), fresh, more, close && wider, close && tool(texts.close, CLOSE, close));
   const onpointerdown = ({ target }) => menu.hidden || menu.contains(target) || more.contains(target) || toggle(false);
   const node = h(
     close ? "dialog" : "section",
-    { class: "panel", part: "panel", title: "", "aria-labelledby": "title", tabindex: -1, lang: language, dir: language === "ar" ? "rtl" : "ltr", onpointerdown },
+    { class: "panel", part: "panel", title: "", "aria-labelledby": "title", "aria-describedby": "about", tabindex: -1, lang: language, dir: language === "ar" ? "rtl" : "ltr", onpointerdown },
     head, menu, log, latest, card.node, composer.node, status,
   );
 
@@ -184,7 +187,9 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
     configure(known) {
       conversation.configure(known);
       suggestions = known.suggestions || [];
-      if (known.greeting) hello.textContent = known.greeting;
+      const { text, more } = conversation.rules.disclosure;
+      about.textContent = text;
+      hello.replaceChildren(known.greeting || texts.hello, h("small", {}, more));
       composer.configure(known);
       draw();
     },

@@ -111,7 +111,7 @@ class SiteChat extends HTMLElement {
     const store = (this.#store = makeStore(site));
     this.#tab = makeStore(site, "sessionStorage");
     const texts = (this.#texts = (await import(`./texts/${language}.js`)).default);
-    this.#api = makeApi(`${server}/api/v1/`, site, store);
+    this.#api = makeApi(`${server}/api/v1/`, site, store, language);
     const conversation = (this.#conversation = makeConversation(this.#api, store, this.#tab, (reply) => this.#changed(reply)));
     const close = this.#inline ? undefined : () => this.close();
     this.#panel = makePanel({ texts, language, conversation, store, close });

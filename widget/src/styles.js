@@ -30,7 +30,7 @@ button { cursor: pointer }
 :focus-visible { outline: 2px solid var(--ink); outline-offset: 2px }
 .panel { display: flex; flex-direction: column; position: relative; height: 100%; overflow: hidden; font-size: .9375em; line-height: 1.55;
   color: var(--ink); background: var(--bg); border: 1px solid var(--line); border-radius: var(--radius); overflow-wrap: anywhere }
-dialog.panel { position: fixed; inset: auto; max-width: none; max-height: none; width: min(var(--width), 100vw - 32px); box-shadow: 0 16px 48px #0004; animation: rise .2s }
+dialog.panel { position: fixed; inset: auto; max-width: none; max-height: none; width: min(var(--width), 100vw - 32px); box-shadow: 0 8px 28px #0003; animation: rise .2s }
 [data-wide] { --width: 640px }
 :host([mode="floating"]) .panel { right: calc(var(--offset) + env(safe-area-inset-right)); bottom: calc(var(--offset) + 68px + env(safe-area-inset-bottom)); height: min(680px, 100dvh - 96px - var(--offset)) }
 :host([mode="floating"]) [data-side="left"] { right: auto; left: calc(var(--offset) + env(safe-area-inset-left)) }
@@ -67,6 +67,7 @@ hgroup p, .menu p, #foot { font-size: .8em }
 .log { flex: 1; overflow: hidden auto; overscroll-behavior: contain; padding: 18px }
 .log:focus-visible { outline-offset: -3px }
 .hello { font-size: 1.3em; font-weight: 650; line-height: 1.3; margin: 6px 0 18px }
+.hello :not(:empty) { display: block; margin-top: 8px; font-size: .7em; font-weight: 400 }
 .chips { display: grid; gap: 8px; justify-items: start }
 .chip { padding: 6px 12px; border: 1px solid var(--line); border-radius: var(--radius); text-align: start }
 article { margin-bottom: 18px }
@@ -80,7 +81,7 @@ li + li { margin-top: .25em }
 a { color: inherit; text-underline-offset: 3px }
 .body a { text-decoration-color: var(--mark) }
 mark { color: inherit; background: color-mix(in srgb, var(--mark) 17%, var(--bg)) }
-code, pre { font: .9em/1.5 ui-monospace, Menlo, Consolas, monospace }
+code, pre { font: .9em/1.5 ui-monospace, monospace }
 code, pre, th, .cite, .code .tool { background: var(--soft) }
 .code { position: relative }
 pre { overflow: auto; padding: 10px 44px 10px 12px; border-radius: 10px; direction: ltr; overflow-wrap: normal }
@@ -128,7 +129,7 @@ summary { font-weight: 600; padding: 2px 0; cursor: pointer }
 #foot.over { color: var(--ink); font-weight: 600 }
 ${FORMS}
 .sr { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
-@supports not (color: lab(from red l a b)) { :host .panel { --accent: #155e52; --on: #fff; --mark: var(--ink) } }
+@supports not (color: lab(from red l a b)) { :host .panel { --accent: #1a7868; --on: #fff; --mark: var(--ink) } }
 @media (prefers-reduced-motion: reduce) { *, ::after { animation: none !important; transition: none !important } }
 @media (forced-colors: active) { .you, .go, .cite, .tool { border: 1px solid } .tool[aria-pressed="true"] { forced-color-adjust: none; color: HighlightText; background: Highlight } }
 `;

@@ -193,7 +193,7 @@ def minified(source: str) -> str:
 
 def _without_spaces(css: str) -> str:
     """The library leaves templates as they are. A colon with a space after it stands in no selector."""
-    css = re.sub(r" ?([{};,]) ?", r"\1", " ".join(css.split()))
+    css = re.sub(r" ?([{};,>!]) ?", r"\1", " ".join(css.split()))
     return css.replace(": ", ":").replace(";}", "}")
 
 
@@ -256,6 +256,12 @@ def widget_blueprint(files: WidgetFiles) -> Blueprint:
     @blueprint.get("/embed.js")
     def loader() -> Response:
         found = files.current().files.get("embed.js")
+        return asset_response(found, SHORT) if found else abort(404)
+
+    @blueprint.get("/icon.svg")
+    def icon() -> Response:
+        """The logo of every page of Docent."""
+        found = files.current().files.get("demo/icon.svg")
         return asset_response(found, SHORT) if found else abort(404)
 
     @blueprint.get("/v/<version>/<path:name>")

@@ -208,6 +208,7 @@ def _conversation(found: Any, *, short: bool = False) -> dict[str, object]:
     return {
         "id": found.id,
         "started_at": found.started_at.isoformat(),
+        "disclosure": found.disclosure,
         "messages": [_message(one, short) for one in found.messages],
     }
 

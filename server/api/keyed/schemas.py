@@ -109,6 +109,7 @@ class ConversationResponse(BaseModel):
 
     id: str
     started_at: str
+    disclosure: str = Field("", description="What the visitor read about who answers; empty if not reported.")
     messages: list[MessageResponse]
 
 

@@ -7,6 +7,7 @@ from flask import Response, jsonify, request
 
 from server.answering.chat import Exchange
 from server.answering.chat import response as answer_response
+from server.answering.disclosure import seen_text
 from server.api.access import chat, configuration, delivery, dialogue, runtime, streams
 from server.api.caller import (
     Caller,
@@ -18,7 +19,7 @@ from server.api.caller import (
     require_consent,
 )
 from server.api.errors import ApiError
-from server.api.schemas import ChatRequest, FeedbackRequest, PageRequest
+from server.api.schemas import ChatRequest, DisclosureRequest, FeedbackRequest, PageRequest
 from server.api.visitor.streams import Event, UnknownStream
 from server.domain.answer import Answer, Citation
 from server.domain.events import EventKind
@@ -46,6 +47,7 @@ def ask() -> Response:
             visitor_id=caller.visitor_id,
             conversation_id=body.conversation_id,
             page=_page(caller, body.page),
+            disclosure=_seen(caller, body.disclosure),
         )
     except UnknownConversation:
         raise ApiError(
@@ -72,6 +74,10 @@ def _page(caller: Caller, page: PageRequest | None) -> VisitorPage | None:
         return None
     longest = configuration().settings.limits.selection_chars
     return VisitorPage.allowed(caller.site, page.url, page.title, page.selection or "", longest)
+
+
+def _seen(caller: Caller, shown: DisclosureRequest | None) -> str:
+    return seen_text(caller.site, shown.text, shown.more) if shown else ""
 
 
 def _whole(exchange: Exchange) -> dict[str, object]:

@@ -52,6 +52,7 @@ def export() -> Response:
             {
                 "id": conversation.id,
                 "started_at": conversation.started_at.isoformat(),
+                "disclosure": conversation.disclosure,
                 "messages": [_exported(one, judged.get(one.id)) for one in conversation.messages],
             }
             for conversation in talked

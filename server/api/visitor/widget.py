@@ -1,7 +1,8 @@
-"""GET /api/v1/sites/<id>/widget: the settings that the widget needs before the first question."""
+"""GET /api/v1/sites/<id>/widget?language=CODE: what the widget needs before the first question."""
 
 from flask import Response, jsonify, request
 
+from server.answering.disclosure import Disclosure
 from server.api.access import configuration
 from server.api.caller import calling_origin, known_site
 from server.api.visitor.contact import public_contact
@@ -23,6 +24,8 @@ def widget(site_id: str) -> Response:
 def _configuration(site: Site) -> dict[str, object]:
     """Return only the listed fields, without invalid values. All other options stay private."""
     welcome = Welcome.of(site.options)
+    settings = configuration().settings
+    language = request.args.get("language", "")[:2].lower()
     return {
         "site": site.id,
         "name": site.name,
@@ -31,10 +34,11 @@ def _configuration(site: Site) -> dict[str, object]:
         "greeting": welcome.greeting,
         "suggestions": list(welcome.suggestions),
         "look": _look(site),
+        "disclosure": Disclosure.of(site, language, is_ai=settings.models.uses_chat_model).to_json(),
         "consent": Consent.of(site.options).to_json(),
         "context": PageUse.of(site.options).to_json(),
         "contact": public_contact(site),
-        "limits": {"message_chars": configuration().settings.limits.message_chars},
+        "limits": {"message_chars": settings.limits.message_chars},
     }
 
 

@@ -108,10 +108,14 @@ class ConversationStore:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def start(self, site_id: str, visitor_id: str) -> str:
-        """Start a conversation and return its id. Raises UnknownConversation if there is no such site."""
+    def start(self, site_id: str, visitor_id: str, disclosure: str = "") -> str:
+        """Start a conversation and return its id. `disclosure` is what the visitor read about who answers.
+
+        Raises UnknownConversation if there is no such site.
+        """
         id = uuid4().hex
         row = {"id": id, "site_id": site_id, "visitor_id": visitor_id, "started_at": now()}
+        row["disclosure"] = disclosure
         try:
             with self._db.begin() as connection:
                 connection.execute(_START, row)
@@ -226,7 +230,11 @@ class ConversationStore:
             rows = connection.execute(wanted).all()
             found = self._messages(connection, [row.id for row in rows])
         return [
-            Conversation(row.id, row.site_id, row.visitor_id, row.started_at, tuple(found.get(row.id, ())))
+            Conversation(
+                *(row.id, row.site_id, row.visitor_id, row.started_at),
+                tuple(found.get(row.id, ())),
+                row.disclosure,
+            )
             for row in rows
         ]
 

@@ -16,7 +16,7 @@ from server.storage.conversations.search import count_found, found_by
 from server.storage.database import Database
 from server.storage.schema.conversations import cited as cited
 from server.storage.schema.conversations import conversation_labels as labels
-from server.storage.schema.conversations import feedback, messages
+from server.storage.schema.conversations import conversations, feedback, messages
 from server.storage.schema.delivery import contact_requests as requests
 
 
@@ -110,6 +110,8 @@ class QuestionRow:
     took_ms: float
     tokens: int
     cost: float
+    disclosure: str = ""
+    """What the visitor read about who answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +135,15 @@ class QuestionList:
         if not wanted.site_ids:
             return []
         numbers = self._numbers(wanted, limit, offset)
-        rows = select(messages).where(messages.c.number.in_(numbers))
+        rows = select(messages, conversations.c.disclosure).join(conversations)
+        rows = rows.where(messages.c.number.in_(numbers))
         with self._db.connect() as connection:
             found = connection.execute(rows.order_by(messages.c.asked_at.desc(), messages.c.number.desc()))
             return [
-                QuestionRow(message_of(row), row.helpful, row.support, row.took_ms, row.tokens, row.cost)
+                QuestionRow(
+                    message_of(row),
+                    *(row.helpful, row.support, row.took_ms, row.tokens, row.cost, row.disclosure),
+                )
                 for row in found
             ]
 

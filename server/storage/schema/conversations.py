@@ -31,6 +31,8 @@ conversations = Table(
     of_site(),
     *texts("visitor_id"),
     *moments("started_at"),
+    # What the visitor read about who answers; empty when the client did not say.
+    Column("disclosure", Words, nullable=False, server_default=""),
     Index(None, "site_id", "started_at"),
     Index(None, "site_id", "visitor_id"),
 )

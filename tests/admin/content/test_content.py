@@ -88,7 +88,7 @@ def test_the_list_says_how_often_each_page_is_cited_and_what_is_wrong(operator, 
 def test_a_page_shows_its_pieces_its_quotes_and_which_of_them_broke(operator, filled):
     page = operator.get(page_of(DELIVERY)).text
     assert "Parcels arrive within three working days." in page
-    broken = page[page.index("do not stand on it any more") :]
+    broken = page[page.index("are no longer on the page") :]
     assert TWO_DAYS in broken
     assert "Given 1 time, last <time" in broken
     assert "0 of 1" in page
@@ -153,13 +153,13 @@ def send(operator, action, url=DELIVERY, **fields):
 
 
 def test_a_page_is_excluded_and_put_back(operator, filled):
-    assert "is kept out of the answers" in send(operator, "exclude")
+    assert "is excluded from all answers" in send(operator, "exclude")
     assert decision(filled, "delivery").excluded
     assert [run.kind for run in filled.stores.crawls.waiting()] == ["decision"]
     assert queued(filled)[-1][0] == "lantern"
     page = operator.get(page_of(DELIVERY)).text
     assert ">Excluded</span>" in page
-    assert "Put it back" in page
+    assert "Include again" in page
     assert "is put back" in send(operator, "put-back")
     assert not decision(filled, "delivery").excluded
     assert "put a page back" in [entry.action for entry in filled.people.audit.recent(5)]
@@ -189,7 +189,7 @@ def test_a_page_is_corrected_and_shown_beside_the_website(operator, filled):
     page = unescape(operator.get(edit_of(DELIVERY)).text)
     assert "-Parcels arrive within three working days." in page
     assert "+Parcels arrive at once." in page
-    assert "counts again" in send(operator, "undo")
+    assert "uses the website’s version again" in send(operator, "undo")
     assert not decision(filled, "delivery").edited
 
 
@@ -231,5 +231,5 @@ def test_the_search_says_what_to_do_where_nothing_is_live(operator, runtime):
     )
     assert "Ask something" in operator.get("/admin/sites/lantern/content/search").text
     page = operator.get("/admin/sites/empty/content/search?q=Hello").text
-    assert "crawl it first" in page
+    assert "Crawl it first" in page
     assert "No page is live yet" in operator.get("/admin/sites/empty/pages").text

@@ -16,7 +16,7 @@ def card(runtime, site):
 def test_the_page_lists_the_facts_with_what_was_made_of_them(operator, card):
     shown = operator.get(PAGE).text
     for text in (
-        "What Docent knows of you",
+        "Facts about your site",
         "+44 20 7946 0009",
         "Corrected",
         "Hidden",

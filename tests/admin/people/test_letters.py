@@ -75,9 +75,9 @@ def test_a_sign_in_from_a_new_place_or_browser_is_told(mailing, post):
     assert post.take() == [], "the same network and browser"
     enter(app, SAFARI)
     [(to, subject, text)] = post.take()
-    assert (to, subject) == (EMAIL, "Docent: somebody logged in from a new place or browser")
-    assert "Browser   Safari on iPhone" in text
-    assert "Address   203.0.113.9" in text
+    assert (to, subject) == (EMAIL, "Docent: Someone logged in from a new place or browser")
+    assert "Browser: Safari on iPhone" in text
+    assert "Address: 203.0.113.9" in text
     enter(app, address="2001:db8::1")
     assert len(post.take()) == 1
     enter(app, address="2001:db8:0:1::5")
@@ -93,10 +93,10 @@ def test_a_changed_password_or_factor_is_notified(mailing, owner, post):
     owner.send("/admin/account", {"second-current": NEW}, "/admin/account/recovery-codes")
     owner.send("/admin/account", {"second-current": NEW}, "/admin/account/second-factor/off")
     assert [subject for _, subject, _ in post.take()] == [
-        "Docent: your password was changed",
-        "Docent: your second factor was turned on",
-        "Docent: new recovery codes for your account were made",
-        "Docent: your second factor was turned off",
+        "Docent: Your password was changed",
+        "Docent: Your second factor was turned on",
+        "Docent: New recovery codes for your account were made",
+        "Docent: Your second factor was turned off",
     ]
     shown = owner.get("/admin/account").text
     for event in ("Changed the own password", "Turned the second factor on", "Made new recovery codes"):
@@ -108,7 +108,7 @@ def test_what_an_owner_does_to_an_account_is_told_and_shown_there(mailing, owner
     mailing.people.operators.set_second_factor(ben, "sealed", 0, [])
     owner.send("/admin/settings/people", {}, f"/admin/settings/people/{ben}/second-factor/off")
     assert [(to, subject) for to, subject, _ in post.take()] == [
-        ("ben@example.com", "Docent: an owner turned your second factor off")
+        ("ben@example.com", "Docent: An owner turned your second factor off")
     ]
     shown = enter(make_app(mailing), email="ben@example.com").get("/admin/account").text
     assert "Turned a second factor off" in shown

@@ -154,7 +154,7 @@ def test_links_made_before_a_password_change_are_dead(runtime, operator, operato
     operator.send("/admin/account", fields, "/admin/account/password")
     assert [links.find(secret) for secret in dead] == [None, None, None]
     assert links.find(alive) is not None
-    assert "3 open links do not work any more." in operator.get("/admin/account").text
+    assert "3 unused links no longer work." in operator.get("/admin/account").text
 
 
 @pytest.mark.parametrize(("size", "scheme"), [("phone", "light"), ("desk", "dark")])
@@ -167,7 +167,7 @@ def test_the_page_that_asks_is_readable(browser, address, runtime, cookie, size,
         check(tab, "confirm_wrong", size, scheme)
         tab.keyboard.type(PASSWORD)
         tab.keyboard.press("Enter")
-        tab.get_by_role("heading", name="Turn the second factor on").wait_for()
+        tab.get_by_role("heading", name="Turn on the second factor").wait_for()
         tab.goto("/admin/settings/sign-in")
         check(tab, "settings_signin", size, scheme)
         tab.goto("/admin/account")

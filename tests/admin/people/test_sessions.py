@@ -118,7 +118,7 @@ def test_everything_opens_once_it_is_set_up(required):
     browser = Browser(make_app(required))
     assert log_in(browser).location == "/admin/"
     page = browser.get("/admin/account/second-factor").text
-    assert "An owner requires a second factor of everybody." in page
+    assert "An owner requires a second factor for everyone." in page
     secret = re.search(r"<code>([A-Z2-7]{32})</code>", page)[1]
     fields = {"code": pyotp.TOTP(secret).at(int(time()))}
     assert "recovery" in browser.send("/admin/account/second-factor", fields).text

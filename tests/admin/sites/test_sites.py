@@ -200,4 +200,4 @@ def test_live_pages_are_listed_and_searched(operator, site):
     found = operator.get("/admin/sites/lantern/pages?search=lamp").text
     assert "https://lantern.example/lamp-care" in found
     assert found.count('role="rowheader"') == 1
-    assert "No page fits" in operator.get("/admin/sites/lantern/pages?search=zzz").text
+    assert "No page matches" in operator.get("/admin/sites/lantern/pages?search=zzz").text

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from admin.sites.widget import warnings
 from server.domain.contact import ContactOptions
 from server.domain.look import Look
 from server.domain.visiting import Consent, PageUse, proof_bits
@@ -81,7 +82,7 @@ def test_what_else_is_kept_of_the_site_stays(operator, runtime, options):
 
 
 WRONG = [
-    ("accent", "red", "such as #155e52"),
+    ("accent", "red", "such as #1a7868"),
     ("radius", "99px", "from 0 to 32 px"),
     ("offset", "2em", "from 0 to 200 px"),
     ("font", "a; } body { display: none", "names of fonts"),
@@ -89,6 +90,7 @@ WRONG = [
     ("avatar", "javascript:alert(1)", "begins with https://"),
     ("label", "x" * 41, "41 characters; keep to 40"),
     ("greeting", "x" * 301, "keep to 300"),
+    ("disclosure", "x" * 301, "keep to 300"),
     ("suggestions", "\n".join("abcdefg"), "These are 7 questions; keep to 6."),
     ("suggestions", "x" * 121, "keep to 120"),
     ("consent_text", "x" * 601, "keep to 600"),
@@ -243,3 +245,16 @@ def test_the_contrast_is_counted_while_a_colour_is_typed(browser, address, cooki
         tab.get_by_role("button", name="Save the widget").click()
         assert tab.get_by_label("Colour", exact=True).input_value() == "#ff"
         assert tab.get_by_label("Colour", exact=True).evaluate("field => field === document.activeElement")
+
+
+def test_the_default_colour_passes_the_check_of_the_form(operator):
+    assert warnings("") == []
+    assert "Too little" not in operator.get(PAGE).text
+
+
+def test_a_notice_of_the_operator_is_kept_and_shown_after_the_own_one(operator, options):
+    operator.send(PAGE, EMPTY | {"disclosure": "Answers are\nno advice."})
+    assert options()["disclosure"] == "Answers are no advice."
+    shown = operator.get(PAGE).text
+    assert "An automatic assistant answers from this site and names its sources." in shown
+    assert "Answers are no advice." in shown

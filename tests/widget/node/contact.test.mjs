@@ -10,7 +10,7 @@ const words = (...given) => opening(...given, NOW).replaceAll("\u202f", " ");
 
 test("the next opening is told in the visitor's language and time zone", () => {
   assert.match(words("2026-03-09T08:00:00Z", "en"), /^Monday, March 9.* 9:00 AM$/);
-  assert.match(words("2026-03-09T08:00:00+00:00", "de"), /^Montag, 9. März.* 9:00$/);
+  assert.match(words("2026-03-09T08:00:00+00:00", "de"), /^Montag, 9. März.* 0?9:00$/);
   assert.match(words("2026-03-09T08:00:00Z", "ar"), /الاثنين|الإثنين/);
 });
 

@@ -1,7 +1,7 @@
 /** @type {import("../../types").Texts} */
 export default {
   ask: "Frage stellen",
-  about: "Antworten aus dieser Website, mit Quellen",
+  about: "Ein automatischer Assistent antwortet mit Inhalten dieser Website und nennt die Quellen.",
   hello: "Hallo! Was möchten Sie wissen?",
   send: "Senden",
   stop: "Anhalten",
@@ -27,7 +27,7 @@ export default {
   offline: "Sie sind offline. Ihr Text bleibt erhalten.",
   failed: "Keine Antwort erhalten. Ihre Frage bleibt erhalten.",
   cut: "Die Antwort brach ab.",
-  limited: "Viele Fragen auf einmal. Bitte kurz warten.",
+  limited: "Zu viele Fragen auf einmal. Bitte kurz warten.",
   refused: "Der Chat ist auf dieser Seite nicht verfügbar.",
   unsent: "Das hat nicht geklappt. Bitte erneut versuchen.",
   retry: "Erneut versuchen",

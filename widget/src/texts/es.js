@@ -1,7 +1,7 @@
 /** @type {import("../../types").Texts} */
 export default {
   ask: "Hacer una pregunta",
-  about: "Respuestas de este sitio, con sus fuentes",
+  about: "Un asistente automático responde con el contenido de este sitio y cita las fuentes.",
   hello: "¡Hola! ¿Qué le gustaría saber?",
   send: "Enviar",
   stop: "Detener",
@@ -13,7 +13,7 @@ export default {
   you: "Usted",
   answer: "Respuesta",
   searching: "Buscando en el sitio…",
-  slow: "Sigo en ello…",
+  slow: "Un momento más…",
   sources: "Fuentes",
   helpful: "Útil",
   unhelpful: "No es útil",
@@ -27,7 +27,7 @@ export default {
   offline: "Sin conexión. Su texto se conserva.",
   failed: "No se pudo obtener respuesta. Su pregunta se conserva.",
   cut: "La respuesta se interrumpió.",
-  limited: "Muchas preguntas a la vez. Espere un momento.",
+  limited: "Demasiadas preguntas a la vez. Espere un momento.",
   refused: "El chat no está disponible en esta página.",
   unsent: "No se pudo hacer. Inténtelo de nuevo.",
   retry: "Reintentar",

@@ -1,7 +1,7 @@
 /** @type {import("../../types").Texts} */
 export default {
   ask: "Poser une question",
-  about: "Réponses tirées de ce site, avec leurs sources",
+  about: "Un assistant automatique répond à partir de ce site et cite ses sources.",
   hello: "Bonjour ! Que souhaitez-vous savoir ?",
   send: "Envoyer",
   stop: "Arrêter",
@@ -27,7 +27,7 @@ export default {
   offline: "Vous êtes hors ligne. Votre texte est conservé.",
   failed: "Aucune réponse obtenue. Votre question est conservée.",
   cut: "La réponse a été coupée.",
-  limited: "Beaucoup de questions à la fois. Patientez un instant.",
+  limited: "Trop de questions à la fois. Patientez un instant.",
   refused: "Le chat n’est pas disponible sur cette page.",
   unsent: "Cela n’a pas fonctionné. Réessayez.",
   retry: "Réessayer",

@@ -1,7 +1,7 @@
 /** @type {import("../../types").Texts} */
 export default {
   ask: "質問する",
-  about: "このサイトの内容から出典付きで回答します",
+  about: "自動アシスタントが、このサイトの内容をもとに出典付きで回答します。",
   hello: "こんにちは。何をお調べですか？",
   send: "送信",
   stop: "停止",

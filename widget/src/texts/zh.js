@@ -1,7 +1,7 @@
 /** @type {import("../../types").Texts} */
 export default {
   ask: "提问",
-  about: "根据本站内容回答，并附来源",
+  about: "由自动助手根据本站内容回答，并附来源。",
   hello: "您好！想了解什么？",
   send: "发送",
   stop: "停止",
