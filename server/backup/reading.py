@@ -14,7 +14,18 @@ from sqlalchemy import Connection, Table, delete, func, insert, inspect, select,
 from sqlalchemy.exc import DataError, IntegrityError
 
 from server.backup.rows import BadRow, check_row
-from server.backup.shape import DERIVED, KEPT, LEFT_OUT, MANIFEST, SECRET, Manifest, entry, read_row, tables
+from server.backup.shape import (
+    DERIVED,
+    KEPT,
+    LEFT_OUT,
+    MANIFEST,
+    SECRET,
+    Manifest,
+    entry,
+    read_row,
+    rows_at_once,
+    tables,
+)
 from server.storage import upgrade
 from server.storage.columns import now
 from server.storage.conversations.erasure import erase_again
@@ -29,7 +40,6 @@ from server.storage.schema.people import audit
 from server.storage.schema.sites import crawls
 from server.storage.statements import upsert
 
-ROWS = 500
 MANIFEST_BYTES = 1_000_000
 SECRET_BYTES = 1000
 LINE_BYTES = 300_000_000
@@ -198,7 +208,7 @@ def _empty(connection: Connection) -> None:
 def _fill(connection: Connection, table: Table, backup: Backup) -> None:
     batch: list[dict[str, Any]] = []
     for row in backup.rows(table):
-        if batch and (len(batch) >= ROWS or set(row) != set(batch[0])):
+        if batch and (len(batch) >= rows_at_once(table) or set(row) != set(batch[0])):
             _put(connection, table, batch)
             batch = []
         batch.append(row)

@@ -196,14 +196,14 @@ def test_a_backup_sees_one_moment_while_visitors_write(database, monkeypatch):
 
     from server.backup import shape
 
-    real = shape._write_table
+    real = shape.write_table
 
-    def while_writing(archive, connection, table):
-        note = real(archive, connection, table)
+    def while_writing(archive, connection, table, wanted):
+        note = real(archive, connection, table, wanted)
         written.append(talk.start("shop", "late"))
         return note
 
-    monkeypatch.setattr(shape, "_write_table", while_writing)
+    monkeypatch.setattr(shape, "write_table", while_writing)
     manifest = write_backup(database, io.BytesIO(), "1")
     assert written
     assert manifest.summary["conversations"] == 1
