@@ -28,6 +28,8 @@ from server.storage.schema import metadata
 
 FORMAT = 1
 MANIFEST, SECRET = "manifest.json", "data/secret.key"
+SITE_MANIFEST = "site.json"
+"""Instead of MANIFEST in the export of a single site, so that no version takes it for a backup."""
 DERIVED = frozenset({"message_days", "message_times", "page_citations"})
 """Tables that the database's triggers compute from other tables."""
 LEFT_OUT = DERIVED | {"operator_sessions", "operator_links", "setup_tokens", "budgets"}
@@ -75,6 +77,13 @@ class Manifest:
     has_secret: bool = False
     summary: dict[str, int] = field(default_factory=dict)
     """Numbers for people: sites, conversations, operators."""
+    site: str = ""
+    """Id of the site, in the export of a single one."""
+
+    @property
+    def counts(self) -> str:
+        """The summary in words."""
+        return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in self.summary.items())
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), indent=1)

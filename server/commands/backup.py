@@ -31,6 +31,5 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         runtime.people.audit.add(SHELL, "made a backup", "", details)
     finally:
         runtime.close()
-    counts = ", ".join(f"{count} {name}" for name, count in manifest.summary.items())
-    print(f"{options.file}: {options.file.stat().st_size / 1e6:.1f} MB with {counts}")
+    print(f"{options.file}: {options.file.stat().st_size / 1e6:.1f} MB with {manifest.counts}")
     return 0

@@ -39,8 +39,8 @@ def is_needed(connection: Connection) -> bool:
     if not "" < _works_from(connection) <= newest():
         raise StorageError(
             f"the database was upgraded by a newer version of Docent (its schema is {found}, and this "
-            f"version knows {newest()}): update Docent, or go back by restoring the backup that was made before the "
-            "upgrade into an empty database (docs/operations.md)"
+            f"version knows {newest()}): update Docent, or go back by restoring the backup that was made "
+            "before the upgrade into an empty database (docs/operations.md)"
         )
     log.warning("the database has the newer schema %s, with which this version works: update it soon", found)
     return False

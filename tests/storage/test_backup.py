@@ -238,18 +238,18 @@ def precious(migrated_sqlite, tmp_path):
         yield database
 
 
-def rewritten(data, change=lambda entries, manifest: None):
+def rewritten(data, change=lambda entries, manifest: None, name="manifest.json"):
     """The archive with other entries or another manifest."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        entries = {name: archive.read(name) for name in archive.namelist()}
-    manifest = json.loads(entries.pop("manifest.json"))
+        entries = {each: archive.read(each) for each in archive.namelist()}
+    manifest = json.loads(entries.pop(name))
     change(entries, manifest)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in entries.items():
-            archive.writestr(name, content)
+        for each, content in entries.items():
+            archive.writestr(each, content)
         if manifest is not None and manifest.get("format") != "none":
-            archive.writestr("manifest.json", json.dumps(manifest))
+            archive.writestr(name, json.dumps(manifest))
     return out.getvalue()
 
 
