@@ -62,6 +62,7 @@ OF_VISITORS = (
     delivery.replies,
 )
 """Each table after those that it refers to."""
+COUNTED = ("pages", "sources", "curated_answers", "testsets", "conversations")
 STAYS = {
     "sites": {"leaving": False},
     "pages": {"died": None, "missed_in": 0},
@@ -89,9 +90,7 @@ def write_site(
             for table in OF_THE_SITE + OF_VISITORS * with_conversations:
                 wanted = _rows_of(table, site_id, found, with_conversations=with_conversations)
                 notes[table.name] = write_table(archive, connection, table, wanted)
-        counted = [
-            name for name in ("pages", "curated_answers", "testsets", "conversations") if name in notes
-        ]
+        counted = [name for name in COUNTED if name in notes]
         manifest = Manifest(
             now().isoformat(timespec="seconds"), version, upgrade.newest(), notes,
             summary={name: notes[name].rows for name in counted}, site=site_id,
