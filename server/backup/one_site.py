@@ -7,8 +7,9 @@ with it.
 """
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -63,7 +64,7 @@ OF_VISITORS = (
 )
 """Each table after those that it refers to."""
 COUNTED = ("pages", "sources", "curated_answers", "testsets", "conversations")
-STAYS = {
+STAYS: dict[str, Row] = {
     "sites": {"leaving": False},
     "pages": {"died": None, "missed_in": 0},
     "chunks": {"died": None},
@@ -136,7 +137,7 @@ def _parents(table: Table) -> list[tuple[Any, Table]]:
 
 
 @contextmanager
-def open_site(source: Path | BinaryIO, folders: list[Path]) -> Iterator[Backup]:
+def open_site(source: Path | BinaryIO, folders: Sequence[Path]) -> Iterator[Backup]:
     """Open the export of a site like a backup. Raises BadBackup."""
     with open_backup(source, folders, SITE_MANIFEST) as found:
         names = {table.name for table in OF_THE_SITE + OF_VISITORS}
@@ -156,6 +157,8 @@ def bring_site(database: Database, exported: Backup) -> str:
             erase_again(connection)
     except (IntegrityError, DataError) as error:
         raise not_fitting(error) from None
+    except (KeyError, TypeError):
+        raise BadBackup("the file is damaged: a value is missing or has another type") from None
     return site_id
 
 
@@ -168,9 +171,7 @@ class _Arrival:
 
     def bring(self, exported: Backup) -> None:
         for table in OF_THE_SITE + OF_VISITORS:
-            for rows in batches(
-                table, map(lambda row, table=table: self._own(table, row), exported.rows(table))
-            ):
+            for rows in batches(table, map(partial(self._own, table), exported.rows(table))):
                 self._check_parents(table, rows)
                 self._put(table, rows)
             if table is sites.sites and not self._there(sites.sites.c.id, {self._site_id}):
@@ -218,4 +219,4 @@ class _Arrival:
             wanted = select(table.c.number, table.c.question, table.c.text)
             ids = [row["id"] for row in rows]
             found = self._connection.execute(wanted.where(table.c.id.in_(ids))).all()
-            index_rows(self._connection, [tuple(row) for row in found])  # type: ignore[misc]
+            index_rows(self._connection, [tuple(row) for row in found])

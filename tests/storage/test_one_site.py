@@ -238,6 +238,7 @@ CRAFTED = {
     "a case of another test set": (row("test_cases", testset_id=1), "that the file lacks"),
     "a gate with another test set": (row("quality_gates", testset_id=1), "that the file lacks"),
     "a reply to another message": (row("contact_requests", conversation_id="theirs"), "that the file lacks"),
+    "a gap solved by a list": (row("gaps", solved_by={"curated": [1]}), "has another type"),
     "people": (with_people, "it holds operators"),
     "a folder of the server": (row("sources", kind="folder", name="/etc"), "folder /etc is not permitted"),
     "a script": (row("pages", url="javascript:alert(1)"), "is no address of a page"),
