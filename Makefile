@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test test-fast check format texts lock clean
+.PHONY: run test test-fast check format texts lock release clean
 
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
@@ -72,6 +72,9 @@ lock: | $(VENV)/.venv
 	$(LOCK) requirements.txt -o requirements.lock
 	$(LOCK) --no-deps requirements-models.txt -o requirements-models.lock
 	$(LOCK) -c requirements.lock requirements-dev.txt -o requirements-dev.lock
+
+release: $(VENV)/.run
+	@$(BIN)/python .ci/release.py "$(VERSION)"
 
 clean:
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache

@@ -126,7 +126,7 @@ def _require_operator() -> ResponseReturnValue | None:
         return {"error": {"code": "login_needed", "message": "Log in again."}}, 401
     if request.method != "GET":
         return redirect(url_for("admin.login"))
-    return redirect(url_for("admin.login", next=request.full_path.rstrip("?")))
+    return redirect(url_for("admin.login", next=(request.script_root + request.full_path).rstrip("?")))
 
 
 WITHOUT_SECOND_FACTOR = {

@@ -14,7 +14,7 @@ from admin.quality import case, compare, quality, run, testsets
 from admin.settings import backup, models, webhooks
 from admin.settings import settings as installation_settings
 from admin.settings import sign_on as sign_on_settings
-from admin.sites import embed_check, scope, site, sites, widget
+from admin.sites import embed_check, moving, scope, site, sites, widget
 from admin.sites import settings as site_settings
 
 PAGES: tuple[Page, ...] = (
@@ -45,6 +45,8 @@ PAGES: tuple[Page, ...] = (
     embed_check.page,
     site_settings.page,
     site.removal_page,
+    moving.export_page,
+    moving.import_page,
     playground.page,
     quality.page,
     compare.page,

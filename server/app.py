@@ -1,5 +1,10 @@
 """The web application: the API, the widget, the documentation, the dashboard."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
 from flask import Flask, Request
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from flask_compress import Compress
@@ -24,8 +29,27 @@ from server.settings import Settings
 from server.settings.reading import load_settings
 from server.version import version
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
 COMPRESSED = ["text/html", "text/css", "text/javascript", "application/json", "image/svg+xml"]
 """Never text/event-stream: a compressor holds words back."""
+
+
+class BelowPath:
+    """Serves an application below a path, such as /help/docent, which a proxy passes on or takes away. Probes
+    may ask without it."""
+
+    def __init__(self, app: WSGIApplication, path: str) -> None:
+        self._app, self._path = app, unquote(path, "latin-1")
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        asked = environ.get("PATH_INFO", "")
+        if asked == self._path or asked.startswith(f"{self._path}/"):
+            environ["PATH_INFO"] = asked.removeprefix(self._path) or "/"
+        environ["SCRIPT_NAME"] = self._path
+        return self._app(environ, start_response)
 
 
 class DashboardSessions(SecureCookieSessionInterface):
@@ -53,6 +77,8 @@ def create_app(settings: Settings | None = None, runtime: Runtime | None = None)
     if settings.serving.trusted_proxies:
         hops = settings.serving.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=0)  # type: ignore[method-assign]
+    if path := urlsplit(settings.serving.public_url).path:
+        app.wsgi_app = BelowPath(app.wsgi_app, path)  # type: ignore[method-assign]
     _register(app)
     return app
 

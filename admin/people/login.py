@@ -1,5 +1,7 @@
 """Lets operators in and out; the links of invitations, of new passwords and of the first setup lead here."""
 
+from urllib.parse import urljoin
+
 from flask import redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import EmailField, HiddenField, PasswordField, StringField
@@ -192,7 +194,7 @@ def forgot_password() -> ResponseReturnValue:
     if not form.validate():
         return render_template("admin/forgot.html", form=form), UNPROCESSABLE
     email, people, address = form.email.data.strip().lower(), people_stores(), request.remote_addr or ""
-    base = configuration().settings.serving.base_url + url_for("admin.new_password")
+    base = urljoin(configuration().settings.serving.base_url, url_for("admin.new_password"))
     is_allowed = not shared().limits.hit(FORGETS, f"forgot:{email}", strict=True)
 
     def make_link() -> str:

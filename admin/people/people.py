@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urljoin
 
 from flask import abort, flash, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -225,7 +226,7 @@ def _found(operator_id: int) -> Operator:
 def _link_shown(kind: LinkKind, email: str, secret: str) -> str:
     endpoint = "welcome" if kind is LinkKind.INVITE else "new_password"
     path = url_for(f"admin.{endpoint}", _anchor=f"token={secret}")
-    link = configuration().settings.serving.base_url + path
+    link = urljoin(configuration().settings.serving.base_url, path)
     return render_template(
         "admin/one_time_link.html", kind=kind, email=email, link=link, mailed=send_link(kind, email, link)
     )

@@ -2,6 +2,7 @@
 
 from secrets import token_urlsafe
 from time import time
+from urllib.parse import urljoin
 
 from flask import redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
@@ -60,7 +61,7 @@ def login_sso_callback() -> ResponseReturnValue:
 
 def callback_address(settings: Settings) -> str:
     """Return what an owner enters at the provider."""
-    return settings.serving.base_url + url_for("admin.login_sso_callback")
+    return urljoin(settings.serving.base_url, url_for("admin.login_sso_callback"))
 
 
 def client_of(settings: Settings) -> OpenIdClient:

@@ -103,7 +103,8 @@ def _refused(error: HTTPException) -> Response:
 
 def _message(status: int, error: HTTPException) -> str:
     if status == 404:
-        return f"There is nothing at {request.path}. The API is described at /api/openapi.json."
+        root = request.script_root
+        return f"There is nothing at {root}{request.path}. The API is described at {root}/api/openapi.json."
     if status == 405:
         allowed = ", ".join(sorted(getattr(error, "valid_methods", None) or ()))
         return f"{request.method} is not possible here; use {allowed or 'another method'}."

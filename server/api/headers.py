@@ -33,7 +33,8 @@ def _secured(response: Response) -> Response:
     response.headers.setdefault("Referrer-Policy", "strict-origin-when-cross-origin")
     policy = POLICY if response.mimetype == "text/html" else NOTHING
     response.headers.setdefault("Content-Security-Policy", policy)
-    if configuration().base.serving.base_url.startswith("https://"):
+    # Below a path, the host is another website's, whose other addresses may be plain http.
+    if configuration().base.serving.base_url.startswith("https://") and not request.script_root:
         response.headers.setdefault("Strict-Transport-Security", HSTS)
     return response
 

@@ -25,8 +25,9 @@ _CRAWLS = {202: "Begin a crawl.", 200: "One is under way already."}
 def describe() -> Response:
     """GET /api/openapi.json."""
     longest = configuration().settings.limits.message_chars
+    root = request.script_root
     with _writing:
-        text = _document(current_app.config["VERSION"], longest)
+        text = _document(current_app.config["VERSION"], longest, root)
     response = Response(text, mimetype="application/json")
     response.headers["Cache-Control"] = "no-cache"
     response.headers["Access-Control-Allow-Origin"] = "*"
@@ -132,9 +133,9 @@ _writing = Lock()
 
 
 @lru_cache(maxsize=4)
-def _document(version: str, longest: int) -> str:
+def _document(version: str, longest: int, root: str) -> str:
     # Writing it takes 40 ms, which anybody could ask for again and again.
-    return current_app.json.dumps(document(ROUTES, version, longest))
+    return current_app.json.dumps(document(ROUTES, version, longest, root))
 
 
 def register_routes(app: Flask) -> None:

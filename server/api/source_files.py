@@ -180,7 +180,7 @@ def _html(site_id: str, version: PageVersion) -> str:
         body=page_html(page["title"], page["blocks"]),
         site_title=site.title or site.name,
         site_url=site.start_urls[0] if site.start_urls else "",
-        file=f"{request.path}/file" if version.digest else "",
+        file=f"{request.script_root}{request.path}/file" if version.digest else "",
         file_name=PurePosixPath(version.name).name,
     )
 

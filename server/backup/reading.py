@@ -5,7 +5,7 @@ import hashlib
 import shutil
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -14,7 +14,19 @@ from sqlalchemy import Connection, Table, delete, func, insert, inspect, select,
 from sqlalchemy.exc import DataError, IntegrityError
 
 from server.backup.rows import BadRow, check_row
-from server.backup.shape import DERIVED, KEPT, LEFT_OUT, MANIFEST, SECRET, Manifest, entry, read_row, tables
+from server.backup.shape import (
+    DERIVED,
+    KEPT,
+    LEFT_OUT,
+    MANIFEST,
+    SECRET,
+    SITE_MANIFEST,
+    Manifest,
+    entry,
+    read_row,
+    rows_at_once,
+    tables,
+)
 from server.storage import upgrade
 from server.storage.columns import now
 from server.storage.conversations.erasure import erase_again
@@ -29,7 +41,6 @@ from server.storage.schema.people import audit
 from server.storage.schema.sites import crawls
 from server.storage.statements import upsert
 
-ROWS = 500
 MANIFEST_BYTES = 1_000_000
 SECRET_BYTES = 1000
 LINE_BYTES = 300_000_000
@@ -98,9 +109,11 @@ class Backup:
 
 
 @contextmanager
-def open_backup(source: Path | BinaryIO, folders: Sequence[Path] = ()) -> Iterator[Backup]:
-    """Open a backup and check its names, sizes and version. Sources may read folders below `folders`. Raises
-    BadBackup."""
+def open_backup(
+    source: Path | BinaryIO, folders: Sequence[Path] = (), manifest: str = MANIFEST
+) -> Iterator[Backup]:
+    """Open a backup, or the export of a site, and check its names, sizes and version. Sources may read
+    folders below `folders`. Raises BadBackup."""
     try:
         archive = zipfile.ZipFile(source)
     except BROKEN:
@@ -108,7 +121,7 @@ def open_backup(source: Path | BinaryIO, folders: Sequence[Path] = ()) -> Iterat
             "this is no backup of Docent, or it was cut off: choose a whole file that `backup` made"
         ) from None
     with archive:
-        yield Backup(archive, _checked(archive), folders)
+        yield Backup(archive, _checked(archive, manifest), folders)
 
 
 def restore(database: Database, backup: Backup) -> None:
@@ -129,7 +142,12 @@ def restore(database: Database, backup: Backup) -> None:
             if connection.dialect.name == "postgresql":
                 _set_sequences(connection)
     except (IntegrityError, DataError) as error:
-        raise BadBackup(f"the backup is damaged: its rows do not fit together ({_said(error)})") from None
+        raise not_fitting(error) from None
+
+
+def not_fitting(error: Exception) -> BadBackup:
+    """Return the error for rows that the database refuses."""
+    return BadBackup(f"the backup is damaged: its rows do not fit together ({_said(error)})")
 
 
 def free_bytes(folder: Path) -> int:
@@ -137,15 +155,19 @@ def free_bytes(folder: Path) -> int:
     return shutil.disk_usage(folder).free
 
 
-def _checked(archive: zipfile.ZipFile) -> Manifest:
+def _checked(archive: zipfile.ZipFile, name: str) -> Manifest:
     """Only known names are opened, and no file is created from a name in the archive."""
-    known = {MANIFEST, SECRET, *(entry(table) for table in metadata.sorted_tables)}
+    known = {name, SECRET, *(entry(table) for table in metadata.sorted_tables)}
     names = [info.filename for info in archive.infolist()]
+    if name == MANIFEST and SITE_MANIFEST in names:
+        raise BadBackup("this is the export of a single site: bring it in with `sites import`")
+    if name == SITE_MANIFEST and MANIFEST in names:
+        raise BadBackup("this is a backup of a whole installation, not of a single site: use `restore`")
     if foreign := sorted(set(names) - known):
         raise BadBackup(f"this is no backup of Docent: it holds {foreign[0][:100]!r}")
-    if MANIFEST not in names or len(names) != len(set(names)):
+    if name not in names or len(names) != len(set(names)):
         raise BadBackup("the backup is not complete: it was cut off while it was made or copied")
-    info = archive.getinfo(MANIFEST)
+    info = archive.getinfo(name)
     if info.file_size > MANIFEST_BYTES:
         raise BadBackup("the backup is damaged: its manifest is too long")
     try:
@@ -175,7 +197,11 @@ def _check_sizes(archive: zipfile.ZipFile, manifest: Manifest) -> None:
             raise BadBackup(f"the backup is not complete: {table[:100]!r} is missing or unknown")
         if info.file_size != note.bytes or info.file_size > MOST_PACKED * max(info.compress_size, 1):
             raise BadBackup(f"the backup is damaged: {table} has another size than it says")
-    if missing := set(names) - {f"tables/{table}.jsonl" for table in manifest.tables} - {MANIFEST, SECRET}:
+    if (
+        missing := set(names)
+        - {f"tables/{table}.jsonl" for table in manifest.tables}
+        - {MANIFEST, SITE_MANIFEST, SECRET}
+    ):
         raise BadBackup(f"the backup is damaged: its manifest does not name {min(missing)}")
     if manifest.has_secret != (SECRET in names) or (
         manifest.has_secret and names[SECRET].file_size > SECRET_BYTES
@@ -196,14 +222,20 @@ def _empty(connection: Connection) -> None:
 
 
 def _fill(connection: Connection, table: Table, backup: Backup) -> None:
+    for rows in batches(table, backup.rows(table)):
+        _put(connection, table, rows)
+
+
+def batches(table: Table, rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Yield rows with the same columns together, as many as one statement writes."""
     batch: list[dict[str, Any]] = []
-    for row in backup.rows(table):
-        if batch and (len(batch) >= ROWS or set(row) != set(batch[0])):
-            _put(connection, table, batch)
+    for row in rows:
+        if batch and (len(batch) >= rows_at_once(table) or set(row) != set(batch[0])):
+            yield batch
             batch = []
         batch.append(row)
     if batch:
-        _put(connection, table, batch)
+        yield batch
 
 
 def _put(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:

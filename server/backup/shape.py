@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
 from pydantic import NonNegativeInt, TypeAdapter
-from sqlalchemy import Boolean, Column, Connection, LargeBinary, Table, select
+from sqlalchemy import Boolean, Column, Connection, LargeBinary, Select, Table, inspect, select
 from sqlalchemy.types import Float, Integer
 
 from server.storage import upgrade
@@ -28,6 +28,8 @@ from server.storage.schema import metadata
 
 FORMAT = 1
 MANIFEST, SECRET = "manifest.json", "data/secret.key"
+SITE_MANIFEST = "site.json"
+"""Instead of MANIFEST in the export of a single site, so that no version takes it for a backup."""
 DERIVED = frozenset({"message_days", "message_times", "page_citations"})
 """Tables that the database's triggers compute from other tables."""
 LEFT_OUT = DERIVED | {"operator_sessions", "operator_links", "setup_tokens", "budgets"}
@@ -39,6 +41,12 @@ KEPT = frozenset({"erasures"})
 def tables() -> list[Table]:
     """Tables of a backup, each after the tables that it refers to."""
     return [table for table in metadata.sorted_tables if table.name not in LEFT_OUT]
+
+
+def rows_at_once(table: Table) -> int:
+    """Return how many rows of a table are read or written together."""
+    body = table.c.get("body")
+    return FILES if body is not None and isinstance(body.type, LargeBinary) else ROWS
 
 
 def entry(table: Table) -> str:
@@ -69,6 +77,13 @@ class Manifest:
     has_secret: bool = False
     summary: dict[str, int] = field(default_factory=dict)
     """Numbers for people: sites, conversations, operators."""
+    site: str = ""
+    """Id of the site, in the export of a single one."""
+
+    @property
+    def counts(self) -> str:
+        """The summary in words."""
+        return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in self.summary.items())
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), indent=1)
@@ -155,8 +170,9 @@ _READERS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
 LARGEST = 2**63 - 1
 
 
-ROWS = 500
-"""Rows read at once, so that memory does not grow with the database."""
+ROWS, FILES = 500, 2
+"""Rows read or written at once, so that memory does not grow with the database; FILES where rows hold whole
+files."""
 COUNTED = ("sites", "conversations", "messages", "operators", "pages")
 
 
@@ -169,12 +185,13 @@ def write_backup(database: Database, out: BinaryIO, version: str, secret: str = 
     notes: dict[str, TableNote] = {}
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         with database.snapshot() as connection:
-            for table in tables():
-                notes[table.name] = _write_table(archive, connection, table)
+            schema = upgrade.revision(connection) or ""
+            for table, wanted in _every_table(connection, schema):
+                notes[table.name] = write_table(archive, connection, table, wanted)
         if secret:
             archive.writestr(SECRET, secret)
         manifest = Manifest(
-            now().isoformat(timespec="seconds"), version, upgrade.newest(), notes,
+            now().isoformat(timespec="seconds"), version, min(schema, upgrade.newest()), notes,
             has_secret=bool(secret), summary={name: notes[name].rows for name in COUNTED},
         )  # fmt: skip
         # Last: a backup that was cut off has none.
@@ -182,18 +199,33 @@ def write_backup(database: Database, out: BinaryIO, version: str, secret: str = 
     return manifest
 
 
-def _write_table(archive: zipfile.ZipFile, connection: Connection, table: Table) -> TableNote:
+def _every_table(connection: Connection, schema: str) -> Iterator[tuple[Table, Select[Any]]]:
+    """Yield each table with all of its rows. Before an upgrade, tables and columns may still be missing."""
+    if schema >= upgrade.newest():
+        yield from ((table, select(table)) for table in tables())
+        return
+    inspector = inspect(connection)
+    for table in tables():
+        if inspector.has_table(table.name):
+            there = {column["name"] for column in inspector.get_columns(table.name)}
+            yield table, select(*(column for column in table.c if column.name in there))
+
+
+def write_table(
+    archive: zipfile.ZipFile, connection: Connection, table: Table, wanted: Select[Any]
+) -> TableNote:
+    """Write rows of a table."""
     rows = size = 0
     digest = hashlib.sha256()
     with archive.open(entry(table), "w", force_zip64=True) as file:
-        for lines, count in _batches(connection, table):
+        for lines, count in _batches(connection, wanted, rows_at_once(table)):
             file.write(lines)
             digest.update(lines)
             rows, size = rows + count, size + len(lines)
     return TableNote(rows, size, digest.hexdigest())
 
 
-def _batches(connection: Connection, table: Table) -> Iterator[tuple[bytes, int]]:
-    result = connection.execution_options(yield_per=ROWS).execute(select(table))
-    for batch in result.mappings().partitions(ROWS):
+def _batches(connection: Connection, wanted: Select[Any], at_once: int) -> Iterator[tuple[bytes, int]]:
+    result = connection.execution_options(yield_per=at_once).execute(wanted)
+    for batch in result.mappings().partitions(at_once):
         yield b"".join(write_row(row) for row in batch), len(batch)  # type: ignore[arg-type]

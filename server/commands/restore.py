@@ -31,8 +31,8 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         raise StartError(f"there is no file {options.file}")
     with open_backup(options.file, source_folders(settings)) as backup:
         folder = DataFolder(settings.storage.data_dir)
-        counts = ", ".join(f"{count} {name}" for name, count in backup.manifest.summary.items())
-        print(f"{options.file}, made {backup.manifest.made_at} by Docent {backup.manifest.version}: {counts}")
+        made = backup.manifest
+        print(f"{options.file}, made {made.made_at} by Docent {made.version}: {made.counts}")
         if options.check:
             backup.check(free_bytes(folder.path))
             print("It is whole, and fits this version.")

@@ -4,13 +4,22 @@ import argparse
 import json
 from contextlib import closing
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
+from server.backup.files import write_file
+from server.backup.one_site import open_site, write_site
+from server.backup.reading import free_bytes
+from server.commands.operators import SHELL
 from server.domain.site import OFF, PERIODS, next_time
+from server.errors import StartError
+from server.jobs.source_intake import source_folders
+from server.runtime.renewal import bring_site_in
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
+from server.version import version
 
-HELP = "list the sites with their size and last crawl; set when a site is crawled; remove a site"
+HELP = "list the sites with their size and last crawl; set when a site is crawled; move a site; remove a site"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,15 +32,26 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     remove = actions.add_parser("remove", help="remove a site with everything that belongs to it")
     remove.add_argument("site", help="id of the site")
     remove.add_argument("--yes", action="store_true", help="without this it only says what would go")
+    export = actions.add_parser("export", help="write one site into a file, for another installation")
+    export.add_argument("site", help="id of the site")
+    export.add_argument("file", type=Path, help="the zip archive to write")
+    export.add_argument("--conversations", action="store_true", help="with what visitors asked and wrote")
+    bring = actions.add_parser("import", help="add the site of such a file")
+    bring.add_argument("file", type=Path, help="a zip archive that `sites export` made")
+    bring.add_argument("--check", action="store_true", help="only read it, and change nothing")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
-    """Prints one line a site, or changes one. Raises UnknownSite."""
+    """Prints one line a site, or changes one. Raises UnknownSite, StartError, StorageError."""
     with closing(open_runtime(settings)) as runtime:
         if options.action == "schedule":
             return _schedule(runtime, options.site, options.every)
         if options.action == "remove":
             return _remove(runtime, options.site, sure=options.yes)
+        if options.action == "export":
+            return _export(runtime, options.site, options.file, with_conversations=options.conversations)
+        if options.action == "import":
+            return _import(runtime, options.file, only_check=options.check)
         rows = [_row(runtime, site.id) for site in runtime.stores.sites.all()]
         if options.json:
             print(json.dumps(rows, ensure_ascii=False, indent=2))
@@ -62,6 +82,36 @@ def _remove(runtime: Runtime, site_id: str, *, sure: bool) -> int:
             "would be removed for good. If you mean it, say so with --yes."
         )
     return 0 if sure else 1
+
+
+def _export(runtime: Runtime, site_id: str, file: Path, *, with_conversations: bool) -> int:
+    manifest = write_file(
+        file,
+        lambda out: write_site(
+            runtime.database, out, version(), site_id, with_conversations=with_conversations
+        ),
+    )
+    runtime.people.audit.add(SHELL, "exported the site", site_id, {"holds": manifest.summary})
+    print(f"{file}: {file.stat().st_size / 1e6:.1f} MB with {manifest.counts}")
+    return 0
+
+
+def _import(runtime: Runtime, file: Path, *, only_check: bool) -> int:
+    """Checks all of it before it touches anything."""
+    if not file.is_file():
+        raise StartError(f"there is no file {file}")
+    folder = runtime.configuration.folder.path
+    with open_site(file, source_folders(runtime.settings)) as exported:
+        made = exported.manifest
+        print(f"{file}: {made.site}, made {made.made_at} by Docent {made.version}: {made.counts}")
+        if only_check:
+            exported.check(free_bytes(folder))
+            print("It is whole, and fits this version.")
+            return 0
+        site_id = bring_site_in(runtime.database, folder, exported, runtime.crawling.start)
+    runtime.people.audit.add(SHELL, "imported the site", site_id, {"made_at": made.made_at})
+    print(f"{site_id} is here. It is read again as soon as the server runs, for its vectors.")
+    return 0
 
 
 def _schedule(runtime: Runtime, site_id: str, every: str) -> int:

@@ -152,14 +152,15 @@ def _check_id(site_id: str) -> None:
 
 def docs_site(settings: Settings) -> Site:
     """The default site: Docent's own documentation, crawled over HTTP like any other."""
+    start = f"{settings.serving.base_url}/docs/"
     return Site(
         id=DOCS_ID,
         name="Docent documentation",
         title="Docent",
-        start_urls=(f"{settings.serving.base_url}/docs/",),
+        start_urls=(start,),
         strategy=settings.retrieval.strategy,
         flow=settings.retrieval.flow,
-        options={"scope_path": "/docs/"},
+        options={"scope_path": urlsplit(start).path},
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from time import monotonic
 
+from server.backup.files import back_up_before_upgrade
 from server.settings import SETTINGS, Settings
 from server.settings.changes import (
     CHANGEABLE,
@@ -204,5 +205,10 @@ def open_configuration(settings: Settings) -> tuple[Configuration, Database]:
     """Open and migrate the database of an installation. Raises StorageError, StartError."""
     folder = DataFolder(settings.storage.data_dir)
     database = Database(settings.storage.database_url or folder.database_url())
-    database.migrate()
+
+    def back_up(revision: str) -> None:
+        if settings.storage.backup_before_upgrade:
+            back_up_before_upgrade(database, folder.path / "backups", revision)
+
+    database.migrate(back_up)
     return Configuration(settings, folder, database), database

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from server.backup.one_site import bring_site
 from server.backup.reading import Backup, free_bytes, restore
 from server.domain.chunk import Chunk
 from server.indexes.word_tables import note_outdated, outdated
@@ -50,9 +51,24 @@ def restore_all(
     BadBackup; then nothing was changed."""
     backup.check(free_bytes(folder))
     restore(database, backup)
-    sites = SiteStore(database).all()
-    note_outdated(database, [site.id for site in sites])
+    ids = [site.id for site in SiteStore(database).all()]
+    _index_again(database, ids, start_crawl)
+    return ids
+
+
+def bring_site_in(
+    database: Database, folder: Path, exported: Backup, start_crawl: Callable[[str], int]
+) -> str:
+    """Add an exported site and start a crawl of it. Return its id. Raises BadBackup; then nothing was
+    changed."""
+    exported.check(free_bytes(folder))
+    site_id = bring_site(database, exported)
+    _index_again(database, [site_id], start_crawl)
+    return site_id
+
+
+def _index_again(database: Database, ids: list[str], start_crawl: Callable[[str], int]) -> None:
+    note_outdated(database, ids)
     renew_words(database)
-    for site in sites:
-        start_crawl(site.id)
-    return [site.id for site in sites]
+    for site_id in ids:
+        start_crawl(site_id)

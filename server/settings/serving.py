@@ -119,6 +119,9 @@ class StorageSettings(Group):
     disk_free_mb: int = Field(default=500, ge=0)
     """Least free space on the disk of DATA_DIR, in megabytes. Below it crawls and index builds stop, so that
     conversations can still be stored. 0: no check."""
+    backup_before_upgrade: bool = True
+    """Write a backup to DATA_DIR/backups before a newer version of Docent changes the tables of the database.
+    The newest three are kept."""
     database_url: Annotated[str, SECRET] = ""
     """PostgreSQL database, such as postgresql://user:password@host/name. Empty: SQLite in DATA_DIR."""
     redis_url: Annotated[str, SECRET] = ""

@@ -3,7 +3,7 @@
 import os
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,6 +17,10 @@ from server.storage.errors import StorageError, storage_error
 
 MIGRATION_LOCK = 0x646F63656E74
 """Key of a PostgreSQL advisory lock that no other program uses."""
+
+
+LOCK_S = 6 * 3600
+"""Another process may make a backup of a large database before it upgrades the tables."""
 
 
 class Database:
@@ -36,19 +40,27 @@ class Database:
                 self._prepare_file()
             self.ping()
 
-    def migrate(self) -> None:
-        """Upgrade the tables to the newest revision. If several processes call it, only one upgrades."""
-        with self._explained():
-            with self.connect() as connection:
-                if upgrade.is_newest(connection):
-                    return
-            if self.dialect == "sqlite":
-                with self._file_lock(), self.begin() as connection:
-                    upgrade.upgrade(connection)
+    def migrate(self, before: Callable[[str], object] = lambda revision: None) -> None:
+        """Upgrade the tables to the newest revision. If several processes call it, only one upgrades.
+
+        `before` gets the revision of tables that are there, before they change; nothing changes if it fails.
+        Raises StorageError, also for tables of a newer version that this one cannot work with.
+        """
+        if not self._needs_upgrade():
+            return
+        with self.alone():
+            if not self._needs_upgrade():
                 return
+            with self.connect() as connection:
+                revision = upgrade.revision(connection)
+            if revision is not None:
+                before(revision)
             with self.begin() as connection:
-                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
                 upgrade.upgrade(connection)
+
+    def _needs_upgrade(self) -> bool:
+        with self.connect() as connection:
+            return upgrade.is_needed(connection)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -158,7 +170,7 @@ class Database:
     def _file_lock(self) -> Iterator[None]:
         path = f"{self._url.database}.lock"
         try:
-            with FileLock(path, timeout=600):
+            with FileLock(path, timeout=LOCK_S):
                 yield
         except OSError as error:
             raise StorageError(

@@ -116,14 +116,14 @@ _SQLITE = {
     "read-only": "cannot be written: check the rights of the file and of its folder",
     "locked": "was kept busy by another process for too long: look for one that hangs, and try again",
     "no such table": "has no tables yet: run the migrations (`python -m server run` does it)",
-    "no such column": "is of an older version: run the migrations (`python -m server run` does it)",
+    "no such column": "does not fit this version of Docent: update Docent and restart every process of it",
 }
 _POSTGRESQL = {
     "53100": "has no space left: free some space on its disk; what was stored before is safe",
     "53200": "is out of memory: look at its log",
     "53300": "has no connection left: raise its max_connections or run fewer workers",
     "42P01": "has no tables yet: run the migrations (`python -m server run` does it)",
-    "42703": "is of an older version: run the migrations (`python -m server run` does it)",
+    "42703": "does not fit this version of Docent: update Docent and restart every process of it",
     "25006": "is read-only: point DATABASE_URL to the primary server",
     "57P01": "was shut down: start it again",
     "57P03": "is starting or stopping: try again in a moment",

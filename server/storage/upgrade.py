@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,8 @@ from server.storage.errors import StorageError
 
 if TYPE_CHECKING:
     from alembic.config import Config
+
+log = logging.getLogger(__name__)
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 FIRST, LAST_BEFORE = "0100", "0012"
@@ -24,9 +27,23 @@ def newest() -> str:
     return max(path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
 
 
-def is_newest(connection: Connection) -> bool:
-    """Whether there is nothing to upgrade. Saves a starting process the import of Alembic."""
-    return _revision(connection) == newest()
+def is_needed(connection: Connection) -> bool:
+    """Return whether the tables are older than this code. Saves a starting process the import of Alembic.
+
+    Newer tables say which revision is the oldest whose code still works with them, so that processes of the
+    previous version may start during a rolling upgrade. Raises StorageError for older code.
+    """
+    found = revision(connection)
+    if found is None or found <= newest():
+        return found != newest()
+    if not "" < _works_from(connection) <= newest():
+        raise StorageError(
+            f"the database was upgraded by a newer version of Docent (its schema is {found}, and this "
+            f"version knows {newest()}): update Docent, or go back by restoring the backup that was made "
+            "before the upgrade into an empty database (docs/operations.md)"
+        )
+    log.warning("the database has the newer schema %s, with which this version works: update it soon", found)
+    return False
 
 
 def upgrade(connection: Connection) -> None:
@@ -34,12 +51,12 @@ def upgrade(connection: Connection) -> None:
     from alembic import command
     from alembic.util.exc import CommandError
 
-    revision = _revision(connection)
-    if revision == LAST_BEFORE:
+    found = revision(connection)
+    if found == LAST_BEFORE:
         connection.execute(text("UPDATE alembic_version SET version_num = :first"), {"first": FIRST})
-    elif revision is not None and revision < LAST_BEFORE:
+    elif found is not None and found < LAST_BEFORE:
         raise StorageError(
-            f"the database was made by an early, unreleased Docent (revision {revision}): make a backup with "
+            f"the database was made by an early, unreleased Docent (revision {found}): make a backup with "
             "that Docent and restore it here, or choose another DATA_DIR and crawl the sites again"
         )
     try:
@@ -48,7 +65,7 @@ def upgrade(connection: Connection) -> None:
         if "Can't locate revision" not in str(error):
             raise
         raise StorageError(
-            "the database was written by a newer version of Docent: update Docent, or restore a backup"
+            f"no version of Docent that was released has the schema {found} of the database: restore a backup"
         ) from error
 
 
@@ -64,8 +81,18 @@ def configuration(connection: Connection) -> Config:
     return config
 
 
-def _revision(connection: Connection) -> str | None:
+def revision(connection: Connection) -> str | None:
+    """Return the revision of the tables; None for an empty database."""
     if not inspect(connection).has_table("alembic_version"):
         return None
     found: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
     return found
+
+
+def _works_from(connection: Connection) -> str:
+    if not any(
+        column["name"] == "works_from" for column in inspect(connection).get_columns("alembic_version")
+    ):
+        return ""
+    found: str | None = connection.execute(text("SELECT works_from FROM alembic_version")).scalar()
+    return found or ""

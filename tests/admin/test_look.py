@@ -26,6 +26,8 @@ PAGES = {
     "scope": "/admin/sites/lantern/scope?url=mailto:somebody",
     "site_settings": "/admin/sites/lantern/settings",
     "site_removal": "/admin/sites/lantern/remove",
+    "site_export": "/admin/sites/lantern/export",
+    "site_import": "/admin/new-site/import",
     "embed_check": "/admin/sites/lantern/embed-check",
     "dry_run": f"/admin/dry-runs/{samples_sites.RUN}?address=https://lantern.example/",
     "crawl": "/admin/sites/lantern/crawls/{c1}",

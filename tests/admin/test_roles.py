@@ -13,6 +13,8 @@ ROLE_OF = {f"admin.{route.endpoint}": route.role for page in PAGES for route in 
 OWN_ACCOUNT = "/admin/account"
 EMAILS = {role: f"{role.value}@example.com" for role in Role}
 
+OWNERS = ("/settings", "/sites/<site_id>/remove", "/sites/<site_id>/export", "/new-site/import")
+
 
 @pytest.fixture
 def people(runtime, password_hash):
@@ -32,14 +34,14 @@ def browser_of(app, people):
 
 
 def test_the_roles_of_the_routes_are_as_people_are_told():
-    """Not read from the code that is tested: owners alone have settings, people and the removal of sites;
-    viewers send no form but those of their own account."""
+    """Not read from the code that is tested: owners alone have settings, people, and sites that go, are exported
+    or are imported; viewers send no form but those of their own account."""
     for page in PAGES:
         for route in page.routes:
             name = f"{route.method} {route.rule}"
             if page.public:
                 continue
-            if route.rule.startswith("/settings") or route.rule.startswith("/sites/<site_id>/remove"):
+            if route.rule.startswith(OWNERS):
                 assert route.role is Role.OWNER, name
             elif route.method == "POST" and not route.rule.startswith("/account"):
                 assert route.role is Role.EDITOR, name

@@ -34,22 +34,29 @@ SOON = "1s"
 @pytest.fixture(scope="session")
 def docent(tmp_path_factory):
     """The server as the examples want it: one trusted proxy, https."""
-    folder = tmp_path_factory.mktemp("deploy")
+    with serving(tmp_path_factory.mktemp("deploy"), f"https://{NAME}") as server:
+        yield server
+
+
+@contextmanager
+def serving(folder, public_url):
     runtime = open_scripted(make_settings(folder), None)
     runtime.stores.sites.create(SHOP)
     runtime.people.operators.create(EMAIL, hash_password(PASSWORD), Role.OWNER)
     runtime.close()
     settings = {
-        "public_url": f"https://{NAME}",
+        "public_url": public_url,
         "trusted_proxies": "1",
         "token_limit": "5/minute",
         "login_limit": "1000/minute",
     }
     given = [f"--set={name}={value}" for name, value in settings.items()]
     server = Server(folder / "data", "--workers=1", "--threads=64", "--words=10", "--pause=0.1", *given)
-    server.wait_until_ready()
-    yield server
-    server.stop()
+    try:
+        server.wait_until_ready()
+        yield server
+    finally:
+        server.stop()
 
 
 @pytest.fixture(scope="session")
@@ -139,11 +146,13 @@ def changed(text, *pairs):
 
 
 @contextmanager
-def nginx(docent, certificate, folder):
+def nginx(docent, certificate, folder, path="", ports=None):
+    """`path` is written in front of both locations, as the file says."""
     program = shutil.which("nginx") or missing_program("nginx", "apt-get install nginx")
-    ports = free_port(), free_port()
+    ports = ports or (free_port(), free_port())
     site = changed(
         (DEPLOY / "nginx.conf").read_text(encoding="utf-8"),
+        ("    location /", f"    location {path}/"),
         ("listen 80", f"listen 127.0.0.1:{ports[0]}"),
         ("listen 443", f"listen 127.0.0.1:{ports[1]}"),
         ("127.0.0.1:8000", f"127.0.0.1:{docent.port}"),
@@ -168,9 +177,10 @@ def nginx(docent, certificate, folder):
 
 
 @contextmanager
-def caddy(docent, certificate, folder):
+def caddy(docent, certificate, folder, path="", ports=None):
+    """`path` is written where the file says."""
     program = shutil.which("caddy") or missing_program("Caddy", "apt-get install caddy")
-    ports = free_port(), free_port()
+    ports = ports or (free_port(), free_port())
     version = subprocess.run([program, "version"], capture_output=True, text=True, check=True).stdout
     buffering = "request_buffers 64KB"
     site = changed(
@@ -182,6 +192,8 @@ def caddy(docent, certificate, folder):
         ("127.0.0.1:8000", f"127.0.0.1:{docent.port}"),
         ("read_header 10s", f"read_header {SOON}"),
         ("read_body 2m", f"read_body {SOON}"),
+        ("path /admin/*", f"path {path}/admin/*"),
+        ("reverse_proxy ", f"reverse_proxy {path}/* " if path else "reverse_proxy "),
         ("\tlog {\n", f"\tlog {{\n\t\toutput file {folder}/access.log\n"),
     )
     (folder / "Caddyfile").write_text(site, encoding="utf-8")

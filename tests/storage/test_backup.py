@@ -196,14 +196,14 @@ def test_a_backup_sees_one_moment_while_visitors_write(database, monkeypatch):
 
     from server.backup import shape
 
-    real = shape._write_table
+    real = shape.write_table
 
-    def while_writing(archive, connection, table):
-        note = real(archive, connection, table)
+    def while_writing(archive, connection, table, wanted):
+        note = real(archive, connection, table, wanted)
         written.append(talk.start("shop", "late"))
         return note
 
-    monkeypatch.setattr(shape, "_write_table", while_writing)
+    monkeypatch.setattr(shape, "write_table", while_writing)
     manifest = write_backup(database, io.BytesIO(), "1")
     assert written
     assert manifest.summary["conversations"] == 1
@@ -238,18 +238,18 @@ def precious(migrated_sqlite, tmp_path):
         yield database
 
 
-def rewritten(data, change=lambda entries, manifest: None):
+def rewritten(data, change=lambda entries, manifest: None, name="manifest.json"):
     """The archive with other entries or another manifest."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        entries = {name: archive.read(name) for name in archive.namelist()}
-    manifest = json.loads(entries.pop("manifest.json"))
+        entries = {each: archive.read(each) for each in archive.namelist()}
+    manifest = json.loads(entries.pop(name))
     change(entries, manifest)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in entries.items():
-            archive.writestr(name, content)
+        for each, content in entries.items():
+            archive.writestr(each, content)
         if manifest is not None and manifest.get("format") != "none":
-            archive.writestr("manifest.json", json.dumps(manifest))
+            archive.writestr(name, json.dumps(manifest))
     return out.getvalue()
 
 

@@ -76,7 +76,7 @@ def test_every_revision_is_the_newest_once(empty):
     empty.migrate()
     with empty.connect() as connection:
         stored = connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all()
-        assert upgrade.is_newest(connection)
+        assert not upgrade.is_needed(connection)
     assert stored == [upgrade.newest()]
 
 
@@ -100,6 +100,16 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(empty):
 def test_a_database_of_a_newer_version_is_refused_with_advice(empty):
     empty.migrate()
     with empty.begin() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(StorageError, match="newer version of Docent: update Docent"):
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999', works_from = '9998'"))
+    with pytest.raises(
+        StorageError, match=r"newer version of Docent .* update Docent, or go back by restoring"
+    ):
+        empty.migrate()
+
+
+def test_a_database_without_a_note_of_what_works_with_it_is_refused(empty):
+    with empty.begin() as connection:
+        connection.execute(text("CREATE TABLE alembic_version (version_num TEXT)"))
+        connection.execute(text("INSERT INTO alembic_version VALUES ('9999')"))
+    with pytest.raises(StorageError, match="update Docent"):
         empty.migrate()

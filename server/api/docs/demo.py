@@ -1,6 +1,6 @@
 """/demo/<site>: pages with the widget on them, one for each of its forms, to try before it is embedded."""
 
-from flask import Blueprint, Response, redirect, render_template
+from flask import Blueprint, Response, redirect, render_template, request, url_for
 from markupsafe import escape
 
 from server.api.access import stores
@@ -30,7 +30,7 @@ def demo_blueprint(files: WidgetFiles) -> Blueprint:
     def start() -> Response | str:
         sites = stores().sites.all()
         if sites:
-            return redirect(f"/demo/{sites[0].id}")  # type: ignore[return-value]
+            return redirect(url_for("demo.demo", site_id=sites[0].id))  # type: ignore[return-value]
         return render_template("welcome.html")
 
     @blueprint.get("/demo/<site_id>", defaults={"name": "index"})
@@ -45,13 +45,16 @@ def demo_blueprint(files: WidgetFiles) -> Blueprint:
 def _page(widget: Widget, site: Site, name: str) -> str:
     if name not in PAGES:
         raise ApiError(404, "demo_unknown", f"There is no demo page {name}; there are {', '.join(PAGES)}.")
-    page = _part(widget, "frame").replace("__MAIN__", _part(widget, name))
+    root = request.script_root
+    page = (
+        _part(widget, "frame").replace("__MAIN__", _part(widget, name)).replace('="/', f'="{escape(root)}/')
+    )
     values = {
         "__TITLE__": PAGES[name],
         "__SITE_TITLE__": site.title or site.name,
         "__SITE_URL__": site.start_urls[0] if site.start_urls else "",
-        "__EMBED_SRC__": LOADER,
-        "__MODULE_SRC__": MODULE,
+        "__EMBED_SRC__": root + LOADER,
+        "__MODULE_SRC__": root + MODULE,
         "__SITE__": site.id,
         "__VERSION__": widget.version,
     }

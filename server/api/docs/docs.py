@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from flask import Blueprint, Response, abort, redirect, render_template, request
+from flask import Blueprint, Response, abort, redirect, render_template, request, url_for
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from mdit_py_plugins.anchors import anchors_plugin
@@ -148,7 +148,7 @@ def docs_blueprint(library: DocsLibrary) -> Blueprint:
 
     @blueprint.get("/docs/index.html")
     def first_by_name() -> Response:
-        return redirect("/docs/", 308)  # type: ignore[return-value]
+        return redirect(url_for("docs.first"), 308)  # type: ignore[return-value]
 
     @blueprint.get("/docs/search.html")
     def search() -> Response:
@@ -170,15 +170,16 @@ def docs_blueprint(library: DocsLibrary) -> Blueprint:
 
     @blueprint.get("/docs/sitemap.xml")
     def sitemap() -> Response:
-        addresses = [request.host_url.rstrip("/") + page.address for page in library.pages()]
+        addresses = [request.url_root.rstrip("/") + page.address for page in library.pages()]
         text = render_template("sitemap.xml", addresses=addresses)
         return asset_response(Asset(text.encode(), "application/xml"), CHECKED)
 
     @blueprint.get("/robots.txt")
     def robots() -> Response:
+        root = request.script_root
         text = (
-            "User-agent: *\nAllow: /\nDisallow: /admin/\nDisallow: /api/\n\n"
-            f"Sitemap: {request.host_url}docs/sitemap.xml\n"
+            f"User-agent: *\nAllow: /\nDisallow: {root}/admin/\nDisallow: {root}/api/\n\n"
+            f"Sitemap: {request.url_root}docs/sitemap.xml\n"
         )
         return asset_response(Asset(text.encode(), "text/plain"), CHECKED)
 

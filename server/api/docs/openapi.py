@@ -110,8 +110,8 @@ class ApiRoute:
         return {str(status): {"description": text, **content} for status, text in told.items()}
 
 
-def document(routes: Iterable[ApiRoute], version: str, message_chars: int) -> dict[str, Any]:
-    """The OpenAPI 3.1 document."""
+def document(routes: Iterable[ApiRoute], version: str, message_chars: int, root: str = "") -> dict[str, Any]:
+    """The OpenAPI 3.1 document of a server below the path `root`."""
     paths: dict[str, dict[str, Any]] = {}
     models: set[type[BaseModel]] = {ErrorResponse}
     for route in routes:
@@ -130,6 +130,7 @@ def document(routes: Iterable[ApiRoute], version: str, message_chars: int) -> di
             "description": "Ask a website; get answers with citations that open the quoted sentence.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
+        "servers": [{"url": root or "/"}],
         "paths": paths,
         "components": {
             "schemas": known,

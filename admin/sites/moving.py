@@ -1,0 +1,88 @@
+"""One site as a file: taken out of this installation, and brought into it."""
+
+import tempfile
+from datetime import UTC, datetime
+
+from flask import render_template, request, send_file
+from flask.typing import ResponseReturnValue
+from wtforms import BooleanField, FileField
+
+from admin.forms import UNPROCESSABLE, Form, problem
+from admin.page import Page
+from admin.replies import changed, done
+from admin.sites import sites as sites_page
+from server.api.access import configuration, crawling, database
+from server.backup.one_site import open_site, write_site
+from server.domain.roles import Role
+from server.domain.site import Site
+from server.jobs.source_intake import source_folders
+from server.runtime.renewal import bring_site_in
+from server.storage.errors import BadBackup
+from server.version import version
+
+export_page = Page(under=sites_page.page, recent=True)
+import_page = Page(under=sites_page.page, recent=True)
+
+
+class ExportForm(Form):
+    """What goes into the file."""
+
+    conversations = BooleanField("Include conversations")
+
+
+class ImportForm(Form):
+    """A file of another installation."""
+
+    file = FileField("File")
+
+
+@export_page.get("/sites/<site_id>/export", role=Role.OWNER, recent=True)
+def site_export(site: Site) -> ResponseReturnValue:
+    return render_template("admin/site_export.html", site=site, form=ExportForm(formdata=None))
+
+
+@export_page.post("/sites/<site_id>/export", role=Role.OWNER)
+def site_export_make(site: Site) -> ResponseReturnValue:
+    """The file is written to disk first, so that a slow download holds no transaction open."""
+    form = ExportForm()
+    wanted = bool(form.conversations.data)
+    file = tempfile.TemporaryFile(dir=configuration().folder.path)  # noqa: SIM115  the response closes it
+    try:
+        manifest = write_site(database(), file, version(), site.id, with_conversations=wanted)
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+    changed("exported the site", site.id, holds=manifest.summary)
+    name = f"docent-{site.id}-{datetime.now(UTC):%Y-%m-%d-%H%M}.zip"
+    answer = send_file(file, mimetype="application/zip", as_attachment=True, download_name=name, max_age=0)
+    answer.call_on_close(file.close)
+    return answer
+
+
+@import_page.get("/new-site/import", role=Role.OWNER, recent=True, all_sites=True)
+def site_import() -> ResponseReturnValue:
+    return _shown(ImportForm(formdata=None))
+
+
+@import_page.post("/new-site/import", large=True, role=Role.OWNER, all_sites=True)
+def site_import_bring() -> ResponseReturnValue:
+    form = ImportForm()
+    upload = request.files.get(form.file.name)
+    if upload is None or not upload.filename:
+        problem(form, "file", "Choose the file of a site.")
+        return _shown(form), UNPROCESSABLE
+    try:
+        folders = source_folders(configuration().settings)
+        with open_site(upload.stream, folders) as found:  # type: ignore[arg-type]
+            site_id = bring_site_in(database(), configuration().folder.path, found, crawling().start)
+            changed("imported the site", site_id, made_at=found.manifest.made_at)
+    except BadBackup as error:
+        problem(form, "file", f"{str(error)[0].upper()}{str(error)[1:]}. Nothing was changed.")
+        return _shown(form), UNPROCESSABLE
+    return done("The site is here. Docent is crawling it now.", "site", site_id=site_id)
+
+
+def _shown(form: ImportForm) -> str:
+    most = configuration().settings.sources.upload_bytes
+    return render_template("admin/site_import.html", form=form, most=most)
