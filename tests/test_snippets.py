@@ -51,6 +51,7 @@ NOT_RUN = {
     "scope example-com --explain": "asks the reader's website: tests/jobs/test_scope_command.py",
     "evaluate": "needs minutes: tests/evaluation/test_evaluating.py",
     "strategies choose": "needs a report: tests/evaluation/test_strategies_command.py",
+    "sites import site.zip": "the site is in this installation: tests/storage/test_one_site.py",
     "packages check": "needs a database of advisories: tests/packages/test_packages.py",
 }
 SERVER = ".venv/bin/python -m server"

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision = "0114", "0109"
+revision, down_revision = "0114", "0112"
 
 
 def upgrade() -> None:
