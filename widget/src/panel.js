@@ -159,7 +159,7 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
     store.set("wide", wide);
   };
   const wider = tool(texts.wide, WIDE, () => resize(!store.get("wide")), { class: "tool wider" });
-  const head = h("header", { part: "header" }, avatar, h("hgroup", {}, heading, about), fresh, more, close && wider, close && tool(texts.close, CLOSE, close));
+  const head = h("div", { class: "head", part: "header" }, avatar, h("hgroup", {}, heading, about), fresh, more, close && wider, close && tool(texts.close, CLOSE, close));
   const onpointerdown = ({ target }) => menu.hidden || menu.contains(target) || more.contains(target) || toggle(false);
   const node = h(
     close ? "dialog" : "section",

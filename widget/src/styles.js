@@ -49,7 +49,7 @@ dialog.panel { position: fixed; inset: auto; max-width: none; max-height: none; 
 }
 @keyframes rise { from { opacity: 0; transform: translateY(12px) } }
 .panel svg { display: block; width: 18px; height: 18px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round }
-header { display: flex; align-items: center; gap: 2px; padding: 12px 10px; padding-inline-start: 18px; border-bottom: 1px solid var(--line) }
+.head { display: flex; align-items: center; gap: 2px; padding: 12px 10px; padding-inline-start: 18px; border-bottom: 1px solid var(--line) }
 hgroup { flex: 1; min-width: 0; line-height: 1.3 }
 .avatar { width: 34px; height: 34px; margin-inline-end: 10px; border-radius: 50%; object-fit: cover }
 h2, h3 { font-size: 1em; font-weight: 650 }

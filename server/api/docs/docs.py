@@ -110,7 +110,7 @@ def _fence(self: Any, tokens: list[Token], place: int, options: Any, env: Any) -
 
 
 def _table_open(self: Any, tokens: list[Token], place: int, options: Any, env: Any) -> str:
-    return '<div class="table" tabindex="0" role="region" aria-label="Table"><table>\n'
+    return '<div class="table" tabindex="0" role="group" aria-label="Table"><table>\n'
 
 
 def _table_close(self: Any, tokens: list[Token], place: int, options: Any, env: Any) -> str:

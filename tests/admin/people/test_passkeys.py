@@ -104,7 +104,7 @@ def leave(tab):
 def add_passkey(tab, name="Laptop"):
     tab.goto("/admin/account/passkeys/new")
     tab.get_by_label("Name").fill(name)
-    tab.get_by_role("button", name="Add it").click()
+    tab.get_by_role("button", name="Add passkey").click()
 
 
 def use_passkey(tab):
@@ -192,7 +192,7 @@ def test_a_passkey_is_added_and_removed_after_a_recent_proof_only(tab, device, r
     tab.get_by_role("heading", name="Add a passkey").wait_for()
     forget_proof(runtime)
     tab.get_by_label("Name").fill("Second")
-    tab.get_by_role("button", name="Add it").click()
+    tab.get_by_role("button", name="Add passkey").click()
     assert "confirm that it is you" in tab.get_by_role("alert").inner_text()
     tab.goto("/admin/account")
     tab.get_by_role("button", name="Remove Laptop").click()
@@ -208,7 +208,7 @@ def test_a_passkey_is_the_second_factor_that_an_owner_requires(tab, device, runt
     tab.wait_for_url("**/admin/account/second-factor")
     tab.get_by_role("link", name="add a passkey").click()
     tab.get_by_label("Name").fill("Laptop")
-    tab.get_by_role("button", name="Add it").click()
+    tab.get_by_role("button", name="Add passkey").click()
     tab.get_by_role("link", name="I have kept them").click()
     assert tab.goto("/admin/sites").ok
     assert tab.url.endswith("/admin/sites")
