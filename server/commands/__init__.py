@@ -6,5 +6,5 @@ Each module has `HELP` (one line), `arguments(parser)` and `run(options, setting
 COMMANDS = (
     "run", "crawl", "crawls", "ask", "playground", "evaluate", "testset", "strategies", "sites", "scope",
     "sources", "curated", "operators", "audit", "keys", "backup", "restore", "packages", "doctor", "settings",
-    "prepare", "migrate", "web", "worker",
+    "prepare", "web", "worker",
 )  # fmt: skip
