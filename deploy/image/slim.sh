@@ -22,7 +22,7 @@ find . -type d -name __pycache__ -prune -exec rm -rf {} +
 for file in babel/locale-data/*.dat; do
     language=$(basename "$file" .dat)
     case $language in root | '*') continue ;; esac
-    [ -e "$docent/server/languages/${language%%_*}.py" ] || rm "$file"
+    [ -e "$docent/server/languages/${language%%_*}.toml" ] || rm "$file"
 done
 
 # Symbols for debuggers. Libraries that wheels bring in folders named *.libs are patched, and stay as they are.
