@@ -27,6 +27,7 @@ test-fast: $(VENV)/.dev
 # installs and starts them, and makes the base image from Debian's packages if none can be fetched.
 test-image: $(VENV)/.dev
 	@$(BIN)/python .ci/system.py image
+	@$(INSTALL) --no-deps -r tests/image/requirements.txt
 	$(BIN)/python -m pytest -s tests/image
 
 check: $(VENV)/.dev
