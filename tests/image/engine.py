@@ -19,7 +19,14 @@ BASE = re.search(r"^ARG BASE=(\S+)", (ROOT / "Dockerfile").read_text(encoding="u
 IMAGE, SERVICES = "docent-test", "docent-test-services"
 STATE = Path("/var/lib/docent-test-engine")
 """Images of a dockerd that the tests started stay here, so that the next run needs no new base."""
-UNREAD = ("usr/share/doc", "usr/share/man", "usr/share/locale", "var/lib/apt/lists", "var/cache/apt", "var/log")
+UNREAD = (
+    "usr/share/doc",
+    "usr/share/man",
+    "usr/share/locale",
+    "var/lib/apt/lists",
+    "var/cache/apt",
+    "var/log",
+)
 """Folders of a Debian system that slim images do not have."""
 
 
@@ -61,7 +68,18 @@ class Engine:
             given = [f"--secret=id=pip,src={write_pip_configuration(Path(secrets))}"]
             if certificates := own_certificates():
                 given.append(f"--secret=id=certificates,src={certificates}")
-            self("build", "--network=host", "--build-arg", f"BASE={BASE}", *given, *options, "-t", tag, folder, timeout=3000)
+            self(
+                "build",
+                "--network=host",
+                "--build-arg",
+                f"BASE={BASE}",
+                *given,
+                *options,
+                "-t",
+                tag,
+                folder,
+                timeout=3000,
+            )
 
     def wait(self, name, state="healthy", seconds=180):
         """Waits for the health of a container."""
@@ -85,10 +103,18 @@ def engine():
         return
     daemon = shutil.which("dockerd")
     if os.geteuid() != 0 or daemon is None:
-        raise NoEngine("no Docker daemon answers, and one can only be started here as root, with dockerd and iptables")
+        raise NoEngine(
+            "no Docker daemon answers, and one can only be started here as root, with dockerd and iptables"
+        )
     STATE.mkdir(parents=True, exist_ok=True)
     log, socket = STATE / "dockerd.log", STATE / "docker.sock"
-    command = [daemon, f"--data-root={STATE}/data", f"--exec-root={STATE}/run", f"--pidfile={STATE}/pid", f"-H=unix://{socket}"]
+    command = [
+        daemon,
+        f"--data-root={STATE}/data",
+        f"--exec-root={STATE}/run",
+        f"--pidfile={STATE}/pid",
+        f"-H=unix://{socket}",
+    ]
     with log.open("wb") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output)
     try:
@@ -110,7 +136,9 @@ def docker_that_builds():
         major = re.search(r"version (\d+)", output_of(docker, "--version"))
         if major and (int(major[1]) < 23 or "buildx" in output_of(docker, "buildx", "version")):
             return str(docker)
-    raise NoEngine("Docker is not installed, or has no buildx: apt-get install docker.io iptables docker-compose")
+    raise NoEngine(
+        "Docker is not installed, or has no buildx: apt-get install docker.io iptables docker-compose"
+    )
 
 
 def compose_command(engine):
@@ -129,7 +157,9 @@ def make_base(engine):
         return
     debootstrap = shutil.which("debootstrap")
     if os.geteuid() != 0 or debootstrap is None:
-        raise NoEngine(f"there is no image {BASE}: `docker pull {BASE}`, or as root: apt-get install debootstrap")
+        raise NoEngine(
+            f"there is no image {BASE}: `docker pull {BASE}`, or as root: apt-get install debootstrap"
+        )
     suite, mirror = debian()
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "base"
@@ -147,11 +177,15 @@ def make_base(engine):
 def debian():
     """(name of this Debian's release, address of the archive that apt uses)."""
     suite = re.search(r"^VERSION_CODENAME=(\w+)", Path("/etc/os-release").read_text(), re.M)
-    for line in output_of("apt-get", "indextargets", "--format", "$(ORIGIN) $(CODENAME) $(SITE)").splitlines():
+    for line in output_of(
+        "apt-get", "indextargets", "--format", "$(ORIGIN) $(CODENAME) $(SITE)"
+    ).splitlines():
         origin, name, *address = line.split()
         if suite and address and (origin, name) == ("Debian", suite[1]):
             return name, address[0]
-    raise NoEngine("this system is no Debian whose package archive could be found with `apt-get indextargets`")
+    raise NoEngine(
+        "this system is no Debian whose package archive could be found with `apt-get indextargets`"
+    )
 
 
 def write_pip_configuration(folder):

@@ -6,6 +6,7 @@ Helm renders it where it is installed, and otherwise Go's templates with sprig, 
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import kubernetes_validate
 import pytest
@@ -42,7 +43,7 @@ def render(tmp_path_factory):
     folder = tmp_path_factory.mktemp("chart")
     if helm := shutil.which("helm"):
         command = [helm, "template", "docent", CHART, "--values"]
-    elif (go := shutil.which("go")) and os.path.isdir(f"{SPRIG}/src/github.com/Masterminds/sprig"):
+    elif (go := shutil.which("go")) and Path(SPRIG, "src/github.com/Masterminds/sprig").is_dir():
         environment = {**os.environ, "GO111MODULE": "off", "GOPATH": SPRIG, "GOCACHE": str(folder / "cache")}
         built = [go, "build", "-o", folder / "render", HERE / "render" / "main.go"]
         subprocess.run(built, env=environment, check=True)
@@ -68,7 +69,11 @@ def render(tmp_path_factory):
 
 def pods(objects):
     """(name, template of the pod) of everything that makes pods."""
-    return {name: one["spec"]["template"] for (kind, name), one in objects.items() if kind in ("Deployment", "Job")}
+    return {
+        name: one["spec"]["template"]
+        for (kind, name), one in objects.items()
+        if kind in ("Deployment", "Job")
+    }
 
 
 @pytest.mark.parametrize("kubernetes", ["1.27.0", "1.37.0"])
@@ -119,7 +124,9 @@ def test_web_servers_are_probed_and_drained(render):
     assert spec["strategy"]["rollingUpdate"] == {"maxUnavailable": 0, "maxSurge": 1}
     pod = spec["template"]["spec"]
     [container] = pod["containers"]
-    probes = {name: container[f"{name}Probe"]["httpGet"]["path"] for name in ("startup", "liveness", "readiness")}
+    probes = {
+        name: container[f"{name}Probe"]["httpGet"]["path"] for name in ("startup", "liveness", "readiness")
+    }
     assert probes == {"startup": "/healthz", "liveness": "/healthz", "readiness": "/readyz"}
     assert container["lifecycle"]["preStop"]["exec"]["command"] == ["sleep", "7"]
     assert pod["terminationGracePeriodSeconds"] == 37
@@ -144,9 +151,16 @@ def test_selectors_find_the_pods_that_they_mean(render):
     labels = {name: pod["metadata"]["labels"] for name, pod in pods(objects).items()}
     for (kind, name), one in objects.items():
         spec = one["spec"]
-        chosen = spec.get("selector") if kind == "Service" else (spec.get("podSelector") or spec.get("selector") or {}).get("matchLabels")
+        chosen = (
+            spec.get("selector")
+            if kind == "Service"
+            else (spec.get("podSelector") or spec.get("selector") or {}).get("matchLabels")
+        )
         if chosen:
-            assert [pod for pod, has in labels.items() if chosen.items() <= has.items()] == [name], (kind, name)
+            assert [pod for pod, has in labels.items() if chosen.items() <= has.items()] == [name], (
+                kind,
+                name,
+            )
 
 
 def test_the_network_lets_in_the_ingress_controller_alone_and_nothing_out_to_private_networks(render):
@@ -155,7 +169,9 @@ def test_the_network_lets_in_the_ingress_controller_alone_and_nothing_out_to_pri
     assert sorted(policies) == ["docent-prepare", "docent-web", "docent-worker"]
     assert all(one["policyTypes"] == ["Ingress", "Egress"] for one in policies.values())
     assert [name for name, one in policies.items() if one.get("ingress")] == ["docent-web"]
-    blocks = [to["ipBlock"] for rule in policies["docent-worker"]["egress"] for to in rule["to"] if "ipBlock" in to]
+    blocks = [
+        to["ipBlock"] for rule in policies["docent-worker"]["egress"] for to in rule["to"] if "ipBlock" in to
+    ]
     assert {"10.0.0.0/8", "169.254.0.0/16", "192.168.0.0/16"} <= set(blocks[0]["except"])
     assert len(render(VARIANTS["everything set"])["NetworkPolicy", "docent-web"]["spec"]["egress"]) == 4
 

@@ -25,11 +25,15 @@ class Project:
     def containers(self, service):
         """Their ids, running or not."""
         filters = (f"project={self.name}", f"service={service}")
-        found = self.engine("ps", "-aq", "--no-trunc", *(f"--filter=label=com.docker.compose.{one}" for one in filters))
+        found = self.engine(
+            "ps", "-aq", "--no-trunc", *(f"--filter=label=com.docker.compose.{one}" for one in filters)
+        )
         return found.split()
 
     def logs(self):
-        return self.engine.run([*self.command, "logs", "--tail=40"], environment=self.environment, check=False).stdout
+        return self.engine.run(
+            [*self.command, "logs", "--tail=40"], environment=self.environment, check=False
+        ).stdout
 
 
 def test_alone_it_answers_from_its_own_documentation(engine, image, compose):
@@ -94,17 +98,22 @@ def test_scaled_two_web_servers_behind_tls_answer_what_a_worker_crawled(engine, 
     # The address of the site was given as a setting; at scale nobody adds it by itself.
     shown = engine("exec", web[0], "python", "-m", "server.commands.onboarding")
     assert "site-8080 is ready" in shown, shown
-    assert any("site-8080" in engine.logs(worker) for worker in workers), "a worker crawled, not the web server"
+    assert any("site-8080" in engine.logs(worker) for worker in workers), (
+        "a worker crawled, not the web server"
+    )
 
     [caddy] = scaled.containers("caddy")
     authority = tmp_path / "root.crt"
     engine("cp", f"{caddy}:/data/caddy/pki/authorities/local/root.crt", authority)
-    visitor = Client(f"https://localhost:{scaled.https}", context=ssl.create_default_context(cafile=authority))
+    visitor = Client(
+        f"https://localhost:{scaled.https}", context=ssl.create_default_context(cafile=authority)
+    )
     assert_cited(visitor.ask_until_answered("site-8080", QUESTION), "http://site:8080/delivery.html")
 
-    for _ in range(30):
-        visitor.get("/readyz")
-    served = [engine.logs(container).count("GET /readyz") for container in web]
+    for _ in range(20):
+        visitor.post("/api/v1/visitors", {"site": "site-8080"})
+    served = [engine.logs(container).count("POST /api/v1/visitors 200") for container in web]
+    print(f"visitors that each web server got: {served}")
     assert min(served) > 0, f"Caddy asked one of them only: {served}"
 
     invited = engine("exec", web[0], "python", "-m", "server", "operators", "invite", "ada@example.com")

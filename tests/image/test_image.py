@@ -11,14 +11,31 @@ from tests.image.engine import BASE, ROOT
 from tests.servers import free_port
 
 MOST = 700_000_000
-COMPILERS = "gcc cc g++ clang tcc rustc cargo go make ld as strip pip pip3".split()
+COMPILERS = [
+    "gcc",
+    "cc",
+    "g++",
+    "clang",
+    "tcc",
+    "rustc",
+    "cargo",
+    "go",
+    "make",
+    "ld",
+    "as",
+    "strip",
+    "pip",
+    "pip3",
+]
 LOCKED_DOWN = ["--read-only", "--tmpfs=/tmp", "--cap-drop=ALL", "--security-opt=no-new-privileges"]
 NETWORK, SITE_AT = "docent-test-network", "http://teapots:8080/"
 
 
 def test_it_has_less_than_700_megabytes(engine, image):
     size = int(engine.inspect(image, "{{.Size}}"))
-    print(f"image: {size / 1e6:.0f} MB, of which the base {int(engine.inspect(BASE, '{{.Size}}')) / 1e6:.0f} MB")
+    print(
+        f"image: {size / 1e6:.0f} MB, of which the base {int(engine.inspect(BASE, '{{.Size}}')) / 1e6:.0f} MB"
+    )
     assert size < MOST
 
 
@@ -27,7 +44,9 @@ def test_nothing_in_it_can_compile_and_only_root_could_change_it(engine, image):
     assert engine("run", "--rm", "--entrypoint=python", image, "-c", look) == "[]"
     found = engine("run", "--rm", "--entrypoint=find", image, "/opt", "-perm", "/022", "-not", "-type", "l")
     assert found == ""
-    left = engine("run", "--rm", "--entrypoint=find", image, "/run/secrets", "/etc/pip.conf", check=False).stdout
+    left = engine(
+        "run", "--rm", "--entrypoint=find", image, "/run/secrets", "/etc/pip.conf", check=False
+    ).stdout
     assert left.split() in ([], ["/run/secrets"]), "what the build was given stays out of the image"
 
 
@@ -51,7 +70,18 @@ def network(engine, website):
     """A network with the tiny site in it."""
     engine("network", "create", NETWORK)
     server = ["python3", "-m", "http.server", "8080", "--directory", "/site"]
-    engine("run", "-d", "--rm", "--name=docent-test-site", "--network", NETWORK, "--network-alias=teapots", f"-v={website}:/site:ro", BASE, *server)
+    engine(
+        "run",
+        "-d",
+        "--rm",
+        "--name=docent-test-site",
+        "--network",
+        NETWORK,
+        "--network-alias=teapots",
+        f"-v={website}:/site:ro",
+        BASE,
+        *server,
+    )
     yield NETWORK
     engine("rm", "-f", "docent-test-site")
     engine("network", "rm", NETWORK)
@@ -118,4 +148,9 @@ def until_ready(visitor, seconds=60):
 
 def messages(engine, name):
     count = "SELECT count(*) FROM messages"
-    return int(engine.python(name, f"import sqlite3; print(sqlite3.connect('/data/docent.sqlite3').execute('{count}').fetchone()[0])"))
+    return int(
+        engine.python(
+            name,
+            f"import sqlite3; print(sqlite3.connect('/data/docent.sqlite3').execute('{count}').fetchone()[0])",
+        )
+    )

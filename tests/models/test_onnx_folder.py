@@ -119,10 +119,14 @@ def test_prepare_loads_the_model_of_the_folder_or_says_what_is_wrong(tmp_path, c
     assert prepare.run(Namespace(database=False), settings) == 0
     assert f"The embedding model in {tmp_path / 'model'} is ready." in capsys.readouterr().out
     with pytest.raises(ModelError, match="is not a folder"):
-        prepare.run(Namespace(database=False), Settings.of(embedding_model=str(tmp_path / "none"), data_dir=tmp_path))
+        prepare.run(
+            Namespace(database=False), Settings.of(embedding_model=str(tmp_path / "none"), data_dir=tmp_path)
+        )
 
 
-def test_prepare_brings_the_database_up_to_date_if_asked_and_uses_the_model_of_an_image(tmp_path, model_cache, capsys):
+def test_prepare_brings_the_database_up_to_date_if_asked_and_uses_the_model_of_an_image(
+    tmp_path, model_cache, capsys
+):
     settings = Settings.of(data_dir=tmp_path / "data", models_dir=str(model_cache))
     assert prepare.run(Namespace(database=True), settings) == 0
     assert capsys.readouterr().out == "The embedded model is ready.\nThe sqlite database is up to date.\n"
