@@ -1,11 +1,15 @@
 """The image: what is in it, and that it serves as a user without rights on a read-only root."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 import time
 
 import pytest
 
+from server.settings import SETTINGS
 from tests.image.conftest import QUESTION, Client, assert_cited
 from tests.image.engine import BASE, ROOT
 from tests.servers import free_port
@@ -56,13 +60,30 @@ def test_its_user_is_not_root_and_its_base_is_pinned(engine, image):
     assert re.search(r":\d+\.\d+\.\d+|@sha256:", BASE)
 
 
-def test_it_holds_the_prepared_model_and_the_pinned_packages(engine, image):
+def test_it_holds_the_prepared_model_and_the_pinned_packages(engine, image, tmp_path):
     printed = engine("run", "--rm", "--network=none", *LOCKED_DOWN, image, "prepare")
     assert printed == "The embedded model is ready."
     said = engine("run", "--rm", "--network=none", *LOCKED_DOWN, image, "doctor", check=False).stdout
     count = sum("==" in line for line in (ROOT / "requirements.txt").read_text().splitlines())
     assert f"{count} pinned packages are installed" in said, said
     assert "Everything is in order." in said, said
+    assert without_machine(said) == without_machine(doctor_of_this_checkout(tmp_path))
+
+
+def without_machine(said):
+    """The lines of `doctor` that say the same on every machine."""
+    return [
+        line for line in said.splitlines() if line.split()[1] not in ("python", "folder", "settings", "port")
+    ]
+
+
+def doctor_of_this_checkout(folder):
+    environment = {name: value for name, value in os.environ.items() if name.lower() not in SETTINGS}
+    environment |= {"DATA_DIR": str(folder / "data"), "PORT": str(free_port())}
+    command = [sys.executable, "-m", "server", "doctor"]
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    ).stdout
 
 
 @pytest.fixture
