@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test test-fast check format texts lock release clean
+.PHONY: run test test-fast test-image check format texts lock release clean
 
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
@@ -22,6 +22,13 @@ test: $(VENV)/.dev
 
 test-fast: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not system and not slow"
+
+# The container image and compose.yaml, built and used for real. It needs Docker and Compose; as root on Debian it
+# installs and starts them, and makes the base image from Debian's packages if none can be fetched.
+test-image: $(VENV)/.dev
+	@$(BIN)/python .ci/system.py image
+	@$(INSTALL) --no-deps -r tests/image/requirements.txt
+	$(BIN)/python -m pytest -s tests/image
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -31,6 +31,22 @@ MANUALS = {
 """Debian package -> a page of the real site that it brings, for the tests of the crawler."""
 
 
+IMAGE = {
+    "docker.io": ("dockerd",),
+    "iptables": ("iptables",),
+    "docker-compose": ("docker-compose",),
+    "debootstrap": ("debootstrap",),
+    "golang-go": ("go", "helm"),
+}
+"""The same for `make test-image`."""
+
+SPRIG = {
+    "golang-github-masterminds-sprig-dev": "/usr/share/gocode/src/github.com/Masterminds/sprig",
+    "golang-k8s-sigs-yaml-dev": "/usr/share/gocode/src/sigs.k8s.io/yaml",
+}
+"""Debian package -> folder of a library that it brings, to render the chart without Helm."""
+
+
 def is_there(names: tuple[str, ...]) -> bool:
     """Whether one of the programs is on the PATH, or where Debian keeps PostgreSQL's."""
     return any(
@@ -40,13 +56,14 @@ def is_there(names: tuple[str, ...]) -> bool:
 
 def main() -> int:
     """Always 0: what cannot be installed is named by the tests that miss it."""
-    missing = [package for package, names in PROGRAMS.items() if not is_there(names)]
-    missing += [package for package, page in MANUALS.items() if not Path(page).exists()]
+    programs, files = (IMAGE, SPRIG) if sys.argv[1:] == ["image"] else (PROGRAMS, MANUALS)
+    missing = [package for package, names in programs.items() if not is_there(names)]
+    missing += [package for package, file in files.items() if not Path(file).exists()]
     if not missing:
         return 0
     may_install = hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get")
     if not may_install:
-        print(f"Not installed: {', '.join(missing)}. Tests that need them are skipped and say so.")
+        print(f"Not installed: {', '.join(missing)}. Tests that need them are skipped or fail, and say so.")
         print(f"On Debian or Ubuntu: sudo apt-get install {' '.join(missing)}")
         return 0
     print(f"Installing for the tests: {', '.join(missing)} ...", flush=True)

@@ -21,7 +21,6 @@ from server.domain.protocols import ModelError
 from server.errors import StartError
 from server.logs import configure_logging
 from server.settings import Settings
-from server.storage.data_folder import DataFolder
 
 GRACE_S = 10
 """Seconds that open streams get to end when the server is stopped or reloaded (SIGHUP)."""
@@ -60,7 +59,7 @@ def _load_before_forking(settings: Settings) -> None:
         if not settings.models.embedding_model:
             from server.models.embedded import load_model
 
-            load_model(DataFolder(settings.storage.data_dir).path / "models")
+            load_model(settings.storage.models_folder)
         elif (folder := settings.models.embedding_folder) is not None:
             from server.models.onnx_folder import load_folder, read_folder
 

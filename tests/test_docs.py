@@ -81,6 +81,8 @@ def test_no_setting_is_invented(path):
     known = {name.upper() for name in SETTINGS}
     named = set(re.findall(r"`([A-Z][A-Z0-9]*_[A-Z0-9_]+)(?:=[^`]*)?`", source))
     named |= set(re.findall(r"^#?([A-Z][A-Z0-9_]+)=", source, re.M)) - {"TOKEN"}
+    known |= {f"{name.upper()}_FILE" for name, setting in SETTINGS.items() if setting.is_secret}
+    known |= set(re.findall(r"\$\{(\w+)", (ROOT / "compose.yaml").read_text(encoding="utf-8")))
     others = {"CHAT_MODELS", "ERR_4031", "DOCENT_SCREENSHOTS"}  # plug-ins, an error code, for tests only
     assert named <= known | others, named - known - others
 

@@ -57,6 +57,21 @@ def test_the_environment_wins_over_the_dotenv_file(env_file, monkeypatch):
     assert (settings.serving.port, settings.serving.web_workers) == (9002, 3)
 
 
+def test_a_secret_can_be_a_file_that_the_environment_names(tmp_path, monkeypatch):
+    (tmp_path / "key").write_text("k" * 40 + "\n", encoding="utf-8")
+    monkeypatch.setenv("SECRET_KEY_FILE", str(tmp_path / "key"))
+    monkeypatch.setenv("CHAT_MODEL_FILE", str(tmp_path / "key"))
+    settings = load_settings()
+    assert (settings.serving.secret_key, settings.models.chat_model) == ("k" * 40, "")
+    monkeypatch.setenv("SECRET_KEY", "e" * 40)
+    assert load_settings().serving.secret_key == "e" * 40
+
+
+def test_a_missing_file_of_a_secret_is_refused_with_its_path(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY_FILE", str(tmp_path / "none"))
+    assert f"OPENAI_API_KEY_FILE={tmp_path / 'none'} cannot be read" in failure()
+
+
 def test_overrides_win_over_the_environment(env_file, monkeypatch):
     env_file("PORT=9001\n")
     monkeypatch.setenv("PORT", "9002")

@@ -37,7 +37,8 @@ ELSEWHERE = {
 }
 CHECKED = {"caddy", "env", "html", "js", "json", "jsonl", "nginx", "python", "robots", "sh"}
 NOT_OURS = {
-    "apt-get": "a package of the system", "cd": "the folder of the clone", "curl": "tests/api/test_docs_requests.py",
+    "apt-get": "a package of the system", "docker": "tests/image", "helm": "tests/image/test_chart.py",
+    "kubectl": "Kubernetes", "cd": "the folder of the clone", "curl": "tests/api/test_docs_requests.py",
     "env": "Ollama", "git": "the reader's own address", "llama-server": "llama.cpp", "openssl": "makes a key",
     "systemctl": "tests/deploy/test_systemd.py", "vllm": "vLLM",
 }  # fmt: skip

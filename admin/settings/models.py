@@ -22,7 +22,6 @@ from server.models.table import CHAT_MODELS
 from server.runtime.models import open_embedder, open_relevance_model
 from server.settings import Settings
 from server.settings.changes import WrongSetting, in_forms
-from server.storage.data_folder import DataFolder
 
 QUESTION = Prompt("Reply with the one word: ready", "Are you ready?", max_tokens=200)
 LONGEST_S = 20.0
@@ -52,14 +51,14 @@ class Trial:
     cost: float = 0.0
 
 
-def try_models(settings: Settings, folder: DataFolder) -> list[Trial]:
+def try_models(settings: Settings) -> list[Trial]:
     """One trial of each model that the settings name."""
     trials = [_timed("Chat model", settings.models.chat_model_name, lambda: _ask(settings))]
     if not settings.models.uses_chat_model:
         says = "No key and no address with a model name is set: answers are quoted from the pages."
         trials = [Trial("Chat model", "none", True, says)]
     name = settings.models.embedding_model or "all-MiniLM-L6-v2"
-    trials.append(_timed("Embedding model", name, lambda: _embed(settings, folder)))
+    trials.append(_timed("Embedding model", name, lambda: _embed(settings)))
     if settings.models.rerank_url:
         trials.append(
             _timed("Rerank model", settings.models.rerank_model or "default", lambda: _rerank(settings))
@@ -99,8 +98,8 @@ def _ask(settings: Settings) -> tuple[str, int, float]:
     return f"It said {reply[:60]!r}", sent + received, (sent * price_in + received * price_out) / 1e6
 
 
-def _embed(settings: Settings, folder: DataFolder) -> tuple[str, int, float]:
-    embedder: Embedder = open_embedder(settings, folder, threads=1)
+def _embed(settings: Settings) -> tuple[str, int, float]:
+    embedder: Embedder = open_embedder(settings, threads=1)
     text = "A short text."
     (vector,) = embedder.embed([text])
     tokens = estimate_tokens(text) if settings.models.uses_embedding_service else 0
@@ -157,7 +156,7 @@ def settings_models_test() -> ResponseReturnValue:
         wanted = configuration().live.tried(values)
     except WrongSetting as error:
         return _shown(values, {error.name: sentence_of(error)}), UNPROCESSABLE
-    trials = try_models(wanted, configuration().folder)
+    trials = try_models(wanted)
     return _shown(values, trials=trials, offered=_offered(wanted), unsaved=bool(values))
 
 

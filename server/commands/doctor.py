@@ -1,10 +1,13 @@
 """`python -m server doctor`: is everything there that this server needs, and what to do if not."""
 
 import argparse
+import json
 import shutil
 import socket
 import sys
+import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -124,7 +127,15 @@ def _port(settings: Settings) -> str:
             return f"{settings.serving.port} is free"
     if DataFolder(settings.storage.data_dir).running_chroma():
         return f"{settings.serving.port} is in use by the server that runs on this folder"
+    if settings.storage.chroma_url and _docent_answers(f"http://{host}:{settings.serving.port}/healthz"):
+        return f"{settings.serving.port} is in use by this replica's web server"
     raise Failed(f"{settings.serving.port} is in use by another program; stop it or set another PORT")
+
+
+def _docent_answers(address: str) -> bool:
+    with suppress(OSError, ValueError), urllib.request.urlopen(address, timeout=2) as answer:
+        return bool(json.load(answer) == {"status": "ok"})
+    return False
 
 
 def _database(runtime: Runtime) -> str:

@@ -95,7 +95,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
 
 def _serve(settings: Settings, folder: DataFolder) -> int:
     is_own = settings.models.embedding_folder is not None
-    if is_own or not (settings.models.embedding_model or is_built(folder.path / "models")):
+    if is_own or not (settings.models.embedding_model or is_built(settings.storage.models_folder)):
         # In a process of its own: loading the model takes memory that this process would keep.
         prepared = subprocess.run(
             [sys.executable, "-m", "server", "prepare"], env=environment(settings), check=False

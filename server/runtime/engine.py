@@ -103,13 +103,13 @@ class SiteEngine:
     @property
     def query_embedder(self) -> Embedder:
         """The embedder for single texts of visitors, with a cache."""
-        make = partial(open_query_embedder, folder=self._configuration.folder, log=self._stores.usage)
+        make = partial(open_query_embedder, log=self._stores.usage)
         return self._of_settings("query_embedder", make, EMBEDDER_SETTINGS)
 
     @property
     def document_embedder(self) -> Embedder:
         """The embedder for many texts, which uses every core that the settings allow."""
-        make = partial(open_document_embedder, folder=self._configuration.folder, log=self._stores.usage)
+        make = partial(open_document_embedder, log=self._stores.usage)
         return self._of_settings("document_embedder", make, EMBEDDER_SETTINGS)
 
     @property

@@ -8,7 +8,6 @@ from server.models.metered import Budgets, MeteredChat, read_prices
 from server.models.resilient import CallLimits, ResilientChat, ResilientEmbedder, ResilientRelevance
 from server.models.table import CHAT_MODELS, EMBEDDERS, RELEVANCE_MODELS
 from server.settings import Settings
-from server.storage.data_folder import DataFolder
 
 INDEXING_PATIENCE_S = 300.0
 """Indexing waits this long for a busy provider; visitors do not."""
@@ -40,18 +39,18 @@ def open_chat_model(settings: Settings, cache: Cache, log: UsageLog) -> ChatMode
     return CachedChat(metered, cache, settings.models.cache_hours * 3600)
 
 
-def open_query_embedder(settings: Settings, folder: DataFolder, log: UsageLog) -> Embedder:
+def open_query_embedder(settings: Settings, log: UsageLog) -> Embedder:
     """Return the embedder for visitors' queries: in the calling thread, with a cache. Raises ModelError."""
-    embedder = open_embedder(settings, folder, threads=1)
+    embedder = open_embedder(settings, threads=1)
     if settings.models.uses_embedding_service:
         budgets = Budgets(log, settings.models.daily_tokens)
         embedder = ResilientEmbedder(embedder, _limits(settings), budgets)
     return CachedEmbedder(embedder, entries=REMEMBERED_TEXTS, largest_call=LARGEST_CALL)
 
 
-def open_document_embedder(settings: Settings, folder: DataFolder, log: UsageLog) -> Embedder:
+def open_document_embedder(settings: Settings, log: UsageLog) -> Embedder:
     """Return the embedder for indexing: with EMBEDDED_THREADS and long retries. Raises ModelError."""
-    embedder = open_embedder(settings, folder, settings.models.embedded_threads, for_passages=True)
+    embedder = open_embedder(settings, settings.models.embedded_threads, for_passages=True)
     if not settings.models.uses_embedding_service:
         return embedder
     limits = _limits(settings, retries=8, retry_until_s=INDEXING_PATIENCE_S)
@@ -75,12 +74,10 @@ def open_relevance_model(settings: Settings) -> RelevanceModel | None:
     )
 
 
-def open_embedder(
-    settings: Settings, folder: DataFolder, threads: int, *, for_passages: bool = False
-) -> Embedder:
+def open_embedder(settings: Settings, threads: int, *, for_passages: bool = False) -> Embedder:
     """Return the embedder named in the settings, without retries and budget. Raises ModelError."""
     if not settings.models.embedding_model:
-        embedded: Embedder = EMBEDDERS.load("embedded")(folder.path / "models", threads=threads)
+        embedded: Embedder = EMBEDDERS.load("embedded")(settings.storage.models_folder, threads=threads)
         return embedded
     languages = {tag.strip().lower() for tag in settings.models.embedding_languages.split(",") if tag.strip()}
     if (own := settings.models.embedding_folder) is not None:

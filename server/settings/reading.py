@@ -66,7 +66,19 @@ def problem_of(error: ValidationError) -> tuple[str, str]:
 
 def _environment_values() -> dict[str, str]:
     variables = EnvSettingsSource(_Variables).env_vars
-    return {name: variables[name.upper()] or "" for name in SETTINGS if name.upper() in variables}
+    values = {name: variables[name.upper()] or "" for name in SETTINGS if name.upper() in variables}
+    for name, setting in SETTINGS.items():
+        path = variables.get(f"{name.upper()}_FILE")
+        if path and setting.is_secret and not values.get(name):
+            values[name] = _secret(name, Path(path))
+    return values
+
+
+def _secret(name: str, path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{name.upper()}_FILE={path} cannot be read as text: {error}") from None
 
 
 def _file_values(path: Path) -> dict[str, str]:

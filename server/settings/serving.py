@@ -116,6 +116,8 @@ class StorageSettings(Group):
 
     data_dir: Path = Path("data")
     """Folder that stores all data."""
+    models_dir: str = ""
+    """Folder of the prepared embedded model, such as one of a container image. Empty: DATA_DIR/models."""
     disk_free_mb: int = Field(default=500, ge=0)
     """Least free space on the disk of DATA_DIR, in megabytes. Below it crawls and index builds stop, so that
     conversations can still be stored. 0: no check."""
@@ -129,6 +131,12 @@ class StorageSettings(Group):
     DATA_DIR."""
     chroma_url: WebAddress = ""
     """Chroma server, such as http://host:8000. Empty: Docent starts one itself."""
+
+    @property
+    def models_folder(self) -> Path:
+        """Folder of the prepared embedded model."""
+        own = Path(self.models_dir) if self.models_dir else self.data_dir / "models"
+        return own.expanduser().resolve()
 
     @field_validator("database_url")
     @classmethod

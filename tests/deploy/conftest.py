@@ -188,7 +188,7 @@ def caddy(docent, certificate, folder, path="", ports=None):
         # As the file says for this older version, which Debian 12 has.
         (buffering, "buffer_requests\n\t\tmax_buffer_size 64KB" if "2.6." in version else buffering),
         ("{\n\tservers {", f"{{\n\tadmin off\n\thttp_port {ports[0]}\n\thttps_port {ports[1]}\n\tservers {{"),
-        (f"\n{NAME} {{", f"\n{NAME} {{\n\tbind 127.0.0.1\n\ttls {certificate[0]} {certificate[1]}"),
+        (f":{NAME}}} {{", f":{NAME}}} {{\n\tbind 127.0.0.1\n\ttls {certificate[0]} {certificate[1]}"),
         ("127.0.0.1:8000", f"127.0.0.1:{docent.port}"),
         ("read_header 10s", f"read_header {SOON}"),
         ("read_body 2m", f"read_body {SOON}"),

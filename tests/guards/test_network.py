@@ -151,17 +151,17 @@ def of_mail(runtime, there):
 
 def of_chat_model(runtime, there):
     settings = settings_of(runtime, openai_base_url=f"{there.url}/v1", chat_model="small")
-    return try_models(settings, runtime.configuration.folder)[0].says
+    return try_models(settings)[0].says
 
 
 def of_embedding_model(runtime, there):
     settings = settings_of(runtime, openai_base_url=f"{there.url}/v1", embedding_model="small")
-    return try_models(settings, runtime.configuration.folder)[1].says
+    return try_models(settings)[1].says
 
 
 def of_rerank_model(runtime, there):
     settings = settings_of(runtime, rerank_url=there.url)
-    return try_models(settings, runtime.configuration.folder)[2].says
+    return try_models(settings)[2].says
 
 
 def of_sign_on(runtime, there):
@@ -239,13 +239,13 @@ def test_addresses_of_the_environment_are_permitted_for_their_own_purpose(tmp_pa
     model = {"openai_base_url": f"{listener.url}/v1", "chat_model": "small", "embedding_model": "small"}
     with opened(tmp_path, **model) as runtime:
         settings = settings_of(runtime, relevance_floor="0.2")
-        assert "loopback" not in try_models(settings, runtime.configuration.folder)[0].says
+        assert "loopback" not in try_models(settings)[0].says
         assert listener.connections > 0
         before = listener.connections
         site = Site("shop", "Shop", "Shop", (f"{listener.url}/",))
         assert "loopback" in refusal(lambda: crawl(crawl_options(site, settings)))
         moved = settings_of(runtime, openai_base_url="http://127.0.0.2:9/v1")
-        assert "127.0.0.2 is a loopback address" in try_models(moved, runtime.configuration.folder)[0].says
+        assert "127.0.0.2 is a loopback address" in try_models(moved)[0].says
     assert listener.connections == before
 
 

@@ -9,7 +9,6 @@ from server.models.onnx_folder import FolderEmbedder
 from server.models.table import EMBEDDERS
 from server.runtime.models import open_document_embedder, open_embedder, open_query_embedder
 from server.settings import Settings
-from server.storage.data_folder import DataFolder
 from tests.models.tiny_model import DIMENSIONS, write_model
 
 MEAN = {"1_Pooling/config.json": {"pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True}}
@@ -69,9 +68,8 @@ def test_queries_and_passages_get_their_prefixes_and_share_one_index(tmp_path):
         embedding_languages="de,en",
         data_dir=tmp_path,
     )
-    folder = DataFolder(tmp_path)
-    query = open_query_embedder(settings, folder, None)
-    passage = open_document_embedder(settings, folder, None)
+    query = open_query_embedder(settings, None)
+    passage = open_document_embedder(settings, None)
     assert query.fingerprint == passage.fingerprint
     assert query.languages == frozenset({"de", "en"})
     assert query.embed(["bread"])[0] == FolderEmbedder(tmp_path / "model").embed(["query: bread"])[0]
@@ -81,7 +79,7 @@ def test_queries_and_passages_get_their_prefixes_and_share_one_index(tmp_path):
 def test_a_name_without_a_path_is_a_providers_model(tmp_path):
     settings = Settings.of(embedding_model="BAAI/bge-m3", openai_base_url="http://127.0.0.1:9/v1")
     assert settings.models.uses_embedding_service
-    assert open_embedder(settings, DataFolder(tmp_path), threads=1).name == "BAAI/bge-m3"
+    assert open_embedder(settings, threads=1).name == "BAAI/bge-m3"
 
 
 @pytest.mark.parametrize(
@@ -118,10 +116,22 @@ def test_a_model_with_other_inputs_is_no_text_encoder(tmp_path):
 
 def test_prepare_loads_the_model_of_the_folder_or_says_what_is_wrong(tmp_path, capsys):
     settings = Settings.of(embedding_model=str(write_model(tmp_path / "model")), data_dir=tmp_path)
-    assert prepare.run(Namespace(), settings) == 0
+    assert prepare.run(Namespace(database=False), settings) == 0
     assert f"The embedding model in {tmp_path / 'model'} is ready." in capsys.readouterr().out
     with pytest.raises(ModelError, match="is not a folder"):
-        prepare.run(Namespace(), Settings.of(embedding_model=str(tmp_path / "none"), data_dir=tmp_path))
+        prepare.run(
+            Namespace(database=False), Settings.of(embedding_model=str(tmp_path / "none"), data_dir=tmp_path)
+        )
+
+
+def test_prepare_brings_the_database_up_to_date_if_asked_and_uses_the_model_of_an_image(
+    tmp_path, model_cache, capsys
+):
+    settings = Settings.of(data_dir=tmp_path / "data", models_dir=str(model_cache))
+    assert prepare.run(Namespace(database=True), settings) == 0
+    assert capsys.readouterr().out == "The embedded model is ready.\nThe sqlite database is up to date.\n"
+    assert (tmp_path / "data" / "docent.sqlite3").exists()
+    assert not (tmp_path / "data" / "models").exists()
 
 
 def test_a_folder_that_is_not_there_is_said_so(tmp_path):
