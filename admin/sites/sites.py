@@ -12,6 +12,8 @@ from wtforms.validators import Length, StopValidation
 from admin.forms import UNPROCESSABLE, Form, Needed, check_address, free_id, is_private, problem, suggest_id
 from admin.page import Page
 from admin.replies import done, unchanged
+from admin.start.walk import MARKS, no_site
+from admin.texts import _, lazy
 from admin.visible import visible_sites
 from crawler.errors import BadStart, FetchError, Refused
 from server.api.access import configuration, crawling, stores
@@ -21,7 +23,7 @@ from server.jobs.crawl_options import crawl_options
 from server.jobs.dry_run import TooManyDryRuns
 from server.storage.errors import SiteExists
 
-page = Page(menu="Sites")
+page = Page(menu=lazy("Sites"))
 
 
 @page.get("/sites")
@@ -51,8 +53,8 @@ def snippet_of(site: Site) -> Snippet:
 
 
 new_page = Page(under=page)
-PERMIT = (
-    "To permit it, an owner adds it to the private hosts under Settings, or starts Docent with "
+PERMIT = lazy(
+    "To permit it, an owner adds it to the private hosts under Settings. Or start Docent with "
     "CRAWL_ALLOW_PRIVATE=1."
 )
 
@@ -60,8 +62,12 @@ PERMIT = (
 class SiteForm(Form):
     """Where the site is, and what to call it here."""
 
-    address = StringField("Address", [Needed("Write the address of the site, such as https://example.com/.")])
-    name = StringField("Name", [Length(max=100, message="Choose a name of at most 100 characters.")])
+    address = StringField(
+        lazy("Address"), [Needed(lazy("Write the address of the site, such as https://example.com/."))]
+    )
+    name = StringField(
+        lazy("Name"), [Length(max=100, message=lazy("Choose a name of at most 100 characters."))]
+    )
 
     def validate_address(self, field: StringField) -> None:
         """Completes the address and refuses what cannot or may not be crawled."""
@@ -70,9 +76,8 @@ class SiteForm(Form):
         try:
             crawl_options(site, configuration().settings).guard.check(field.data)
         except Refused as error:
-            raise StopValidation(
-                f"This address is not crawled: {error}. {PERMIT * error.can_be_allowed}"
-            ) from None
+            message = _("This address is not crawled: %(reason)s.", reason=error)
+            raise StopValidation(f"{message} {PERMIT if error.can_be_allowed else ''}") from None
         except BadStart as error:
             raise StopValidation(str(error)) from None
         except FetchError:
@@ -83,8 +88,8 @@ class NameForm(Form):
     """A site without a website."""
 
     site_name = StringField(
-        "What you call it",
-        [Needed("Write what you call it."), Length(max=100, message="Choose a shorter name.")],
+        lazy("Name"),
+        [Needed(lazy("Write what you call it.")), Length(max=100, message=lazy("Choose a shorter name."))],
     )
 
 
@@ -103,7 +108,7 @@ def site_create() -> ResponseReturnValue:
     if not form.validate() or not (site := _create(form)):
         return _shown(form=form), UNPROCESSABLE
     crawling().start(site.id)
-    return done(f"{site.name} is added. Docent is reading it now.", "site", site_id=site.id)
+    return done(_("%(name)s is added. The crawl begins now.", name=site.name), "start_crawl", site_id=site.id)
 
 
 @new_page.post("/new-site/of-sources", all_sites=True)
@@ -119,13 +124,14 @@ def site_create_of_sources() -> ResponseReturnValue:
         flow=settings.retrieval.flow, options=settings.privacy.new_site_options,
     )  # fmt: skip
     stores().sites.create(site)
-    return done(f"{name} is added. Now give it files, single pages or answers.", "sources", site_id=site.id)
+    message = _("%(name)s is added. Now give it files, single pages or answers.", name=name)
+    return done(message, "sources", site_id=site.id)
 
 
 def _looked_at(form: SiteForm) -> ResponseReturnValue:
-    """What would be read, before anything is kept."""
+    """What would be crawled, before anything is kept."""
     unchanged()
-    if not form.validate():
+    if not form.validate() or is_taken(form):
         return _shown(form=form), UNPROCESSABLE
     address = form.address.data
     try:
@@ -136,32 +142,42 @@ def _looked_at(form: SiteForm) -> ResponseReturnValue:
     return redirect(url_for("admin.dry_run", run_id=run_id, address=address, name=form.name.data or ""))
 
 
+def is_taken(form: SiteForm, but: str = "") -> bool:
+    """Whether a site other than `but` starts at the address of the form, which then says so."""
+    known = (site for site in stores().sites.all() if site.id != but)
+    same = next((site for site in known if form.address.data in site.start_urls), None)
+    if same is not None:
+        message = _("The site “%(name)s” starts at this address already. Write another one.", name=same.name)
+        problem(form, "address", message)
+    return same is not None
+
+
 def _shown(form: SiteForm | None = None, name_form: NameForm | None = None) -> str:
     return render_template(
         "admin/site_new.html",
         form=form or SiteForm(formdata=None),
         name_form=name_form or NameForm(formdata=None),
+        walk=no_site(),
     )
 
 
 def _create(form: SiteForm) -> Site | None:
     address = form.address.data
-    known = stores().sites.all()
-    if same := next((site for site in known if address in site.start_urls), None):
-        problem(form, "address", f"The site “{same.name}” starts at this address already. Write another one.")
+    if is_taken(form):
         return None
+    settings = configuration().settings
     site = Site(
-        id=suggest_id(address, {site.id for site in known}),
+        id=suggest_id(address, {site.id for site in stores().sites.all()}),
         name=(form.name.data or "").strip() or urlsplit(address).netloc,
         title="",
         start_urls=(address,),
-        strategy=configuration().settings.retrieval.strategy,
-        flow=configuration().settings.retrieval.flow,
-        options=configuration().settings.privacy.new_site_options,
+        strategy=settings.retrieval.strategy,
+        flow=settings.retrieval.flow,
+        options={**settings.privacy.new_site_options, MARKS: []},
     )
     try:
         return stores().sites.create(site)
     except SiteExists:
         # Somebody else added the same one between the look and the write.
-        problem(form, "address", "This site was added a moment ago. Find it under Sites.")
+        problem(form, "address", _("This site was added a moment ago. Find it under Sites."))
         return None

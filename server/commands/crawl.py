@@ -5,11 +5,13 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from crawler.fetching.addresses import PrivateHost
+from server.domain.site import Site
 from server.jobs.crawl_watch import Interrupt
-from server.jobs.site_profile import site_from_address
+from server.jobs.site_profile import site_from_address, with_address
 from server.runtime.configuration import LiveSettings
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
@@ -40,19 +42,32 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """0 when the site's new index is live; 1 with the reason when it is not; 130 when it was paused."""
     with closing(open_runtime(settings)) as runtime:
-        site_id = _site(runtime, options, settings)
-        crawl_id = _crawl_id(runtime, site_id, anew=options.anew)
+        site_id, moved = _site(runtime, options, settings)
+        crawl_id = _crawl_id(runtime, site_id, anew=options.anew or moved)
         return _crawl(runtime, site_id, crawl_id)
 
 
-def _site(runtime: Runtime, options: argparse.Namespace, settings: Settings) -> str:
-    known = runtime.stores.sites.find(options.url)
+def _site(runtime: Runtime, options: argparse.Namespace, settings: Settings) -> tuple[str, bool]:
+    """The id of the site to crawl, and whether it begins at another address than before."""
+    sites, moved = runtime.stores.sites, False
+    known = sites.find(options.url)
     if known is None:
         wanted = site_from_address(options.url, settings, site_id=options.site)
-        known = runtime.stores.sites.find(wanted.id) or runtime.stores.sites.create(wanted)
+        known = sites.find(wanted.id) or sites.create(wanted)
+        address = wanted.start_urls[0]
+        if moved := address not in known.start_urls:
+            known = sites.change(known.id, lambda site: _starting_at(site, address))
+            print(f"{known.id} starts at {' and '.join(known.start_urls)} from now on.", file=sys.stderr)
     if options.allow_private:
         _permit(runtime.configuration.live, known.start_urls)
-    return known.id
+    return known.id, moved
+
+
+def _starting_at(site: Site, address: str) -> Site:
+    """An address that never led to a page is replaced; what visitors are answered from stays."""
+    if not site.generation:
+        return with_address(site, address)
+    return replace(site, start_urls=(*site.start_urls, address))
 
 
 def _permit(live: LiveSettings, addresses: Sequence[str]) -> None:

@@ -136,6 +136,19 @@ def site_from_address(address: str, settings: Settings, *, site_id: str = "") ->
     )
 
 
+def with_address(site: Site, address: str) -> Site:
+    """Return the site with another start address in place of its first one. A name that was made of the old
+    address follows it, and so does the title of a site that was never crawled completely."""
+    before, *others = site.start_urls or ("",)
+    is_named_by_host = site.name in (urlsplit(before).netloc, urlsplit(before).hostname)
+    return replace(
+        site,
+        start_urls=(address, *(url for url in others if url != address)),
+        name=urlsplit(address).netloc if is_named_by_host else site.name,
+        title=site.title if site.generation else "",
+    )
+
+
 def site_of_sources(site_id: str, settings: Settings, name: str = "") -> Site:
     """A site without a website: it is made of what is uploaded. Raises StartError."""
     _check_id(site_id)
