@@ -12,6 +12,7 @@ from admin.crawls.crawls import is_active, version_of
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, BadAddress, Form, Needed, parse_origin, problem
 from admin.page import Page
+from admin.people.sessions import safe_next
 from admin.replies import changed, done, progress, unchanged
 from admin.sites import settings as settings_page
 from admin.sites import sites as sites_page
@@ -78,7 +79,7 @@ def site_crawl(site: Site) -> ResponseReturnValue:
     else:
         crawling().start(site.id)
         flash(_("A new crawl of %(name)s begins now.", name=site.name), "done")
-    return redirect(url_for("admin.site", site_id=site.id))
+    return redirect(safe_next(request.form.get("next") or url_for("admin.site", site_id=site.id)))
 
 
 @page.post("/sites/<site_id>/origins")
@@ -199,7 +200,8 @@ def site_remove(site: Site) -> ResponseReturnValue:
     crawling().remove_site(site.id)
     changed("removed the site", site.id, name=site.name)
     message = _(
-        "%(name)s is removed. Its chat no longer answers, and its data is deleted within minutes.", name=site.name
+        "%(name)s is removed. Its chat no longer answers, and its data is deleted within minutes.",
+        name=site.name,
     )
     return done(message, "sites")
 

@@ -39,17 +39,61 @@ def sites() -> ResponseReturnValue:
 class Snippet:
     """What an operator copies, and where to try it first."""
 
-    tag: str
-    demo: str
-    reaches_only_here: bool
-    """Whether visitors elsewhere cannot load it: PUBLIC_URL is missing."""
+    base: str
+    """Address of this server, as pages load the widget from it."""
+    site_id: str
+
+    @property
+    def loader(self) -> str:
+        return f"{self.base}/widget/embed.js"
+
+    @property
+    def tag(self) -> str:
+        return f'<script src="{escape(self.loader)}" data-site="{escape(self.site_id)}" async></script>'
+
+    @property
+    def demo(self) -> str:
+        return f"{self.base}/demo/{self.site_id}"
+
+    @property
+    def reaches_only_here(self) -> bool:
+        """Whether visitors elsewhere cannot load it: PUBLIC_URL is missing."""
+        return is_private(self.base)
+
+    @property
+    def docusaurus(self) -> str:
+        return f'scripts: [{{ src: "{self.loader}", "data-site": "{self.site_id}", async: true }}],'
+
+    @property
+    def mkdocs_yml(self) -> str:
+        return "theme:\n  name: mkdocs  # or the theme that you use\n  custom_dir: overrides"
+
+    @property
+    def mkdocs(self) -> str:
+        block = f"{{% block scripts %}}\n  {{{{ super() }}}}\n  {self.tag}\n{{% endblock %}}"
+        return f'{{% extends "base.html" %}}\n\n{block}'
+
+    @property
+    def next(self) -> str:
+        script = f'<Script src="{self.loader}" data-site="{self.site_id}" />'
+        return f'import Script from "next/script";\n\n{script}'
+
+    @property
+    def tag_manager(self) -> str:
+        """Tag Manager leaves out attributes of its own tags that it does not know."""
+        return (
+            "<script>\n"
+            '  var chat = document.createElement("script");\n'
+            f'  chat.src = "{self.loader}";\n'
+            f'  chat.dataset.site = "{self.site_id}";\n'
+            "  document.body.appendChild(chat);\n"
+            "</script>"
+        )
 
 
 def snippet_of(site: Site) -> Snippet:
     """Without PUBLIC_URL the address by which the operator came is the best guess."""
-    base = configuration().settings.serving.public_url or request.host_url.rstrip("/")
-    tag = f'<script src="{escape(base)}/widget/embed.js" data-site="{escape(site.id)}" async></script>'
-    return Snippet(tag, f"{base}/demo/{site.id}", is_private(base))
+    return Snippet(configuration().settings.serving.public_url or request.host_url.rstrip("/"), site.id)
 
 
 new_page = Page(under=page)

@@ -1,4 +1,4 @@
-"""The first questions: made from the pages of a site, asked at once, each shown with the page that it comes from."""
+"""The first questions: made from the pages of a site, asked at once, each shown with its page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from admin.replies import progress, unchanged
 from admin.sites import sites as sites_page
 from admin.sites.sites import snippet_of
 from admin.start import walk as walks
-from admin.texts import _
 from server.answering.writing.markup import answer_html
 from server.api.access import configuration, playground_runner, stores
 from server.domain.look import Welcome
@@ -95,8 +94,8 @@ def _shown(site: Site) -> str:
 
 
 def ask_all(site: Site, *, compared: bool = False) -> str:
-    """Ask the questions of a site by the playground: quoted and by the model where they are `compared`, else as
-    the site answers. Return what is wrong."""
+    """Ask the questions of a site by the playground: quoted and by the model where they are `compared`, else
+    as the site answers. Return what is wrong."""
     questions = questions_of(site)
     stores().sites.change(site.id, lambda now: replace(now, options={**now.options, ASKED: questions}))
     runs: list[KeptRun] = []
@@ -145,8 +144,8 @@ def results(site: Site, *, compared: bool = False) -> dict[str, Any]:
 
 
 def questions_of(site: Site) -> list[list[str]]:
-    """Questions with the addresses of their pages: those that were asked before, else the ones that the widget
-    offers and others from headings and titles."""
+    """Questions with the addresses of their pages: those that were asked before, else the ones that the
+    widget offers and others from headings and titles."""
     if isinstance(known := site.options.get(ASKED), list) and known:
         return [list(map(str, one)) for one in known]
     content = stores().content(site.id)
@@ -162,16 +161,12 @@ def _tried(site: Site, text: str, url: str, run: KeptRun | None) -> Tried:
     title = chunks[0].title if chunks else url
     columns: list[tuple[Column, Markup]] = []
     if run is not None:
-        kept, seconds = stores().playground_runs.get(run.id), configuration().settings.quality.playground_seconds
+        kept, seconds = (
+            stores().playground_runs.get(run.id),
+            configuration().settings.quality.playground_seconds,
+        )
         for column in columns_of(kept, variants_of(kept), seconds, datetime.now(UTC)):
             # answer_html is sanitised: text of pages and models can do nothing here.
             columns.append((column, Markup(answer_html(column.answer))))
     short = excerpt if len(excerpt) <= EXCERPT_CHARS else f"{excerpt[:EXCERPT_CHARS].rpartition(' ')[0]} …"
     return Tried(text, url, title, short, columns)
-
-
-def why_none(site: Site) -> str:
-    """What to do about a site of whose pages no question can be made."""
-    if not site.generation:
-        return _("The site is not crawled yet, so there is nothing to ask about. Finish the crawl first.")
-    return _("No heading or title of the site makes a question. Ask your own on the demo page.")

@@ -20,7 +20,7 @@ from admin.sites.site import address_form
 from admin.sites.widget import CORNERS, THEMES
 from admin.start import walk as walks
 from admin.texts import _, lazy
-from server.api.access import configuration, crawling, stores
+from server.api.access import configuration, stores
 from server.contact.channel import NotDelivered
 from server.domain.contact import OPTION as CONTACT
 from server.domain.contact import ContactOptions
@@ -112,9 +112,7 @@ class LookForm(Form):
 def start_look(site: Site) -> ResponseReturnValue:
     look = Look.read(site.options.get("look"))
     theme = "" if look.theme == "auto" else look.theme
-    return _look_shown(
-        site, LookForm(formdata=None, accent=look.accent, position=look.position, theme=theme)
-    )
+    return _look_shown(site, LookForm(formdata=None, accent=look.accent, position=look.position, theme=theme))
 
 
 @page.post("/sites/<site_id>/start/look")
@@ -192,11 +190,16 @@ def _tested(site: Site, form: MessagesForm, address: str) -> ResponseReturnValue
         return _messages_shown(site, form, {}, no_server), UNPROCESSABLE
     try:
         said = send(
-            settings, address, str(SUBJECT), str(TEXT) % {"base": settings.serving.base_url, "site": site.name}
+            settings,
+            address,
+            str(SUBJECT),
+            str(TEXT) % {"base": settings.serving.base_url, "site": site.name},
         )
     except NotDelivered as error:
         advice = _("Check the server, the port, the user name and the password.")
-        return _messages_shown(site, form, {}, {"smtp_url": f"{sentence(str(error))} {advice}"}), UNPROCESSABLE
+        return _messages_shown(
+            site, form, {}, {"smtp_url": f"{sentence(str(error))} {advice}"}
+        ), UNPROCESSABLE
     flash(_("A test message was sent to %(address)s: %(said)s.", address=address, said=said), "done")
     return redirect(url_for("admin.start_messages", site_id=site.id))
 

@@ -103,7 +103,10 @@ def no_site() -> Walk:
     address = url_for("admin.site_new")
     return Walk(
         None,
-        [Step(name, label, address if name == ADDRESS else "", False, name == ADDRESS) for name, label in labels],
+        [
+            Step(name, label, address if name == ADDRESS else "", False, name == ADDRESS)
+            for name, label in labels
+        ],
     )
 
 
