@@ -14,7 +14,7 @@ from admin.page import Page
 from admin.replies import done, progress, refused, unchanged
 from admin.sites import sites as sites_page
 from admin.sites.sites import SiteForm
-from admin.start.walk import no_site
+from admin.start.walk import ADDRESS, no_site
 from admin.texts import _, language, lazy
 from crawler.errors import BadStart
 from crawler.preview import Finding
@@ -117,7 +117,7 @@ dry_run_page = Page(under=sites_page.page)
 def dry_run(run_id: str) -> ResponseReturnValue:
     """Show the dry run of a new site; `address` and `name` fill its form again."""
     return render_template(
-        "admin/dry_run.html", **_found(_run(run_id)), site=None, pages=_most(), walk=no_site()
+        "admin/dry_run.html", **_found(_run(run_id)), site=None, pages=_most(), walk=no_site(ADDRESS)
     )
 
 

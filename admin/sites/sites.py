@@ -12,7 +12,7 @@ from wtforms.validators import Length, StopValidation
 from admin.forms import UNPROCESSABLE, Form, Needed, check_address, free_id, is_private, problem, suggest_id
 from admin.page import Page
 from admin.replies import done, unchanged
-from admin.start.walk import MARKS, no_site
+from admin.start.walk import ADDRESS, MARKS, no_site
 from admin.texts import _, lazy
 from admin.visible import visible_sites
 from crawler.errors import BadStart, FetchError, Refused
@@ -201,7 +201,7 @@ def _shown(form: SiteForm | None = None, name_form: NameForm | None = None) -> s
         "admin/site_new.html",
         form=form or SiteForm(formdata=None),
         name_form=name_form or NameForm(formdata=None),
-        walk=no_site(),
+        walk=no_site(ADDRESS),
     )
 
 

@@ -65,7 +65,7 @@ class Walk:
         """The first step after the one that is shown that is not done yet, else the first of all of them."""
         here = next((place for place, step in enumerate(self.steps) if step.is_here), -1)
         ordered = (*self.steps[here + 1 :], *self.steps[: max(here, 0)])
-        return next((step for step in ordered if not step.is_done), None)
+        return next((step for step in ordered if step.address and not step.is_done), None)
 
 
 def walk_of(site: Site, here: str = "") -> Walk | None:
@@ -97,16 +97,12 @@ def checklist() -> Walk | None:
     return no_site()
 
 
-def no_site() -> Walk:
+def no_site(here: str = "") -> Walk:
     """The steps before there is a site: its address comes first, and the others need it."""
     labels = [(name, label) for name, _, label in _STEPS if name != MODEL or g.operator.role.may(Role.OWNER)]
-    address = url_for("admin.site_new")
+    first = url_for("admin.site_new")
     return Walk(
-        None,
-        [
-            Step(name, label, address if name == ADDRESS else "", False, name == ADDRESS)
-            for name, label in labels
-        ],
+        None, [Step(name, label, first * (name == ADDRESS), False, name == here) for name, label in labels]
     )
 
 
