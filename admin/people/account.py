@@ -5,7 +5,7 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 from wtforms import SelectField, StringField
 
-from admin.forms import UNPROCESSABLE, Form, Needed, problem
+from admin.forms import UNPROCESSABLE, Form, Needed, choices, problem
 from admin.page import Page
 from admin.people.passkeys import why_unusable
 from admin.people.passwords import (
@@ -49,7 +49,9 @@ class EnrolForm(Form):
 class LanguageForm(Form):
     """The language of the dashboard."""
 
-    language = SelectField(lazy("Language"), choices=[("", lazy("As the browser asks")), *LANGUAGES.items()])
+    language = SelectField(
+        lazy("Language"), choices=choices([("", lazy("As the browser asks")), *LANGUAGES.items()])
+    )
 
 
 @page.get("/account")

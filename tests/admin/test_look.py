@@ -96,12 +96,12 @@ def test_forms_show_what_is_wrong_beside_the_field(browser, address, runtime):
     with opened(browser, address, "phone", "light") as tab:
         tab.goto(f"/admin/setup#token={token}")
         check(tab, "setup", "phone", "light")
-        tab.get_by_role("button", name="Make the account").click()
+        tab.get_by_role("button", name="Create account").click()
         check(tab, "setup_wrong", "phone", "light")
         field = tab.get_by_label("E-mail")
         assert field.evaluate("field => field === document.activeElement")
         assert field.evaluate(
             "field => document.getElementById(field.getAttribute('aria-describedby').split(' ')[1]).textContent"
-        ) == ("Write your e-mail address: you log in with it.")
+        ) == ("Write your e-mail address. You log in with it.")
         tab.goto("/admin/login")
         check(tab, "login", "phone", "light")
