@@ -76,6 +76,11 @@ class Newcomer:
         if self._pictures:
             self.tab.screenshot(path=Path(self._pictures) / f"newcomer-{name}.png", full_page=True)
 
+    def write_down(self):
+        if self._pictures:
+            listed = (f"{number}. {action}\n" for number, action in enumerate(self.actions, 1))
+            Path(self._pictures, "newcomer.txt").write_text("".join(listed))
+
     def _did(self, what):
         self.actions.append(what)
 
@@ -122,7 +127,7 @@ def test_a_newcomer_gets_a_chat_that_answers_on_a_page_of_their_own(browser, fre
         expect(tab.get_by_text("All steps are done.")).to_be_visible()
         person.look("9-overview")
         ask_on_their_page(person, inn)
-    print(*(f"{number}. {action}" for number, action in enumerate(person.actions, 1)), sep="\n")
+        person.write_down()
     assert len(person.actions) <= MOST_ACTIONS, person.actions
 
 
