@@ -112,7 +112,7 @@ def _crawl(runtime: Runtime, site_id: str, crawl_id: int) -> int:
     pages, chunks = runtime.stores.content(site_id).counts()
     # After that, the site is only asked its own questions.
     spent = ((ended.finished_at or datetime.now(UTC)) - started).total_seconds()
-    print(f"{site_id}: {pages} pages, {chunks} chunks live after {spent:.1f} s. {ended.message}")
+    print(f"{site_id}: {pages} pages, {chunks} sections live after {spent:.1f} s. {ended.message}")
     print(f'Ask it: python -m server ask --site {site_id} "..."')
     return 0
 
