@@ -1,18 +1,18 @@
 """Every crawl of a site that is on record, and two of them side by side."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import pairwise
 
-from babel.dates import format_timedelta
 from flask import abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
+from admin.formats import about
 from admin.lists import listed
 from admin.page import Page
 from admin.replies import changed, done, progress, refused
 from admin.sites import sites as sites_page
-from admin.texts import _, language, lazy
+from admin.texts import _, lazy
 from crawler.errors import BadStart
 from crawler.options import start_address
 from server.api.access import configuration, crawling, stores
@@ -117,14 +117,6 @@ def pace(run: CrawlRun) -> str:
     if run.remaining_s is None:
         return speed
     return _("%(speed)s, %(time)s left", speed=speed, time=about(run.remaining_s))
-
-
-def about(seconds: float) -> str:
-    """A time that is only guessed: "about 3 minutes"."""
-    if seconds < 20:
-        return _("a few seconds")
-    rounded = round(seconds, -1) if seconds < 55 else max(seconds, 60)
-    return _("about %(time)s", time=format_timedelta(timedelta(seconds=rounded), locale=language()))
 
 
 def colour(state: str) -> str:

@@ -2,20 +2,19 @@
 
 from collections import Counter
 
-from babel import Locale, UnknownLocaleError
 from flask import abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, SelectField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 
-from admin.formats import number, sentence
+from admin.formats import language_name, number, sentence
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.page import Page
 from admin.replies import done, progress, refused, unchanged
 from admin.sites import sites as sites_page
 from admin.sites.sites import SiteForm
 from admin.start.walk import ADDRESS, no_site
-from admin.texts import _, language, lazy
+from admin.texts import _, lazy
 from crawler.errors import BadStart
 from crawler.preview import Finding
 from server.api.access import configuration, crawling, stores
@@ -162,18 +161,11 @@ def _found(run: DryRun) -> dict[str, object]:
         "name": name,
         "form": form,
         "languages": [
-            f"{_language_name(code)} ({number(count)})"
+            f"{language_name(code)} ({number(count)})"
             for code, count in Counter(str(one["language"]) for one in run.pages).most_common()
             if code
         ],
     }
-
-
-def _language_name(code: str) -> str:
-    try:
-        return Locale.parse(code, sep="-").get_language_name(language()) or code
-    except (UnknownLocaleError, ValueError):
-        return code
 
 
 def _run(run_id: str) -> DryRun:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from admin.crawls.crawls import about
+from admin.formats import about
 from tests.admin.conftest import queued
 from tests.admin.samples import make_crawl, make_long_crawl
 
