@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.journey.conftest import Docent
+from tests.openai_server import OpenAIServer
 from tests.websites import Website, serve
 
 LONG_MS = 90_000
@@ -202,3 +203,36 @@ def ask_on_their_page(person, website):
     person.press("Enter")
     expect(person.tab.get_by_role("article", name="Answer").last).to_contain_text("Dogs are welcome")
     person.look("10-answered")
+
+
+@pytest.fixture
+def model():
+    with OpenAIServer() as server:
+        yield server
+
+
+def test_what_fails_is_mended_where_it_is_said_and_a_model_is_compared(browser, fresh, inn, model):
+    """A wrong address first, then a model whose address is wrong, and the questions before and after."""
+    with tab_of(browser) as tab:
+        person = Newcomer(tab)
+        create_account(person, fresh)
+        person.fill("Address", f"{inn.url}/nothing")
+        person.click("Add without a check")
+        expect(tab.locator("#address-error")).to_be_visible(timeout=LONG_MS)
+        person.look("wrong-address")
+        person.fill("Address", inn.url)
+        person.click("Save and crawl")
+        expect(tab.get_by_text("6 pages are ready for questions.")).to_be_visible(timeout=LONG_MS)
+        person.click("Model (optional)", "link")
+        person.fill("Address", "http://127.0.0.1:9/v1")
+        person.fill("Model name", "a-model")
+        person.click("Test and save")
+        expect(tab.locator("#openai_base_url-error")).to_be_visible()
+        person.look("wrong-model")
+        person.fill("Address", model.base_url)
+        person.click("Test and save")
+        person.click("Compare before and after")
+        expect(tab.get_by_role("heading", name="After: written by the model")).to_have_count(5)
+        expect(tab.locator(".badge.busy")).to_have_count(0, timeout=LONG_MS)
+        expect(tab.locator(".trial .answer")).to_have_count(10)
+        person.look("compared")
