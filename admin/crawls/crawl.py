@@ -36,7 +36,7 @@ from server.storage.errors import WrongState
 
 page = Page(under=crawls_page.page)
 
-ROWS = 40
+ROWS = 25
 """Addresses on a page: on a phone each is a card."""
 PROBLEMS = 5
 """The newest ones, shown while a crawl goes on."""

@@ -132,7 +132,7 @@ class NameForm(Form):
     """A site without a website."""
 
     site_name = StringField(
-        lazy("Name"),
+        lazy("What you call it"),
         [Needed(lazy("Write what you call it.")), Length(max=100, message=lazy("Choose a shorter name."))],
     )
 

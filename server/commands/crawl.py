@@ -8,8 +8,8 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from crawler.fetching.addresses import PrivateHost
 from server.domain.site import Site
+from server.guards.network import with_hosts_of
 from server.jobs.crawl_watch import Interrupt
 from server.jobs.site_profile import site_from_address, with_address
 from server.runtime.configuration import LiveSettings
@@ -72,10 +72,9 @@ def _starting_at(site: Site, address: str) -> Site:
 
 def _permit(live: LiveSettings, addresses: Sequence[str]) -> None:
     """Add the hosts and ports of these addresses to the owner's list of private hosts."""
-    listed = live.refresh().serving.private_host_texts
-    wanted = (*listed, *map(str, filter(None, map(PrivateHost.of, addresses))))
-    if len(texts := dict.fromkeys(wanted)) > len(listed):
-        live.change({"private_hosts": ",".join(texts)}, "the shell")
+    settings = live.refresh()
+    if (hosts := with_hosts_of(settings, addresses)) != ",".join(settings.serving.private_host_texts):
+        live.change({"private_hosts": hosts}, "the shell")
 
 
 def _crawl_id(runtime: Runtime, site_id: str, *, anew: bool) -> int:

@@ -230,6 +230,7 @@ def test_what_fails_is_mended_where_it_is_said_and_a_model_is_compared(browser, 
         expect(tab.locator("#openai_base_url-error")).to_be_visible()
         person.look("wrong-model")
         person.fill("Address", model.base_url)
+        person.click("The model is on this machine or in my network", "checkbox")
         person.click("Test and save")
         person.click("Compare before and after")
         expect(tab.get_by_role("heading", name="After: written by the model")).to_have_count(5)

@@ -97,6 +97,8 @@ def make_account(tab, docent):
 
 def add_the_library(tab, library):
     """With a look at what would be read first."""
+    tab.get_by_role("link", name="Overview").click()
+    tab.get_by_role("link", name="Add a site").first.click()
     tab.get_by_label("Address").fill(library.url)
     tab.get_by_label("Name").fill("Town Library")
     tab.get_by_role("button", name="Check the address").click()

@@ -185,12 +185,12 @@ def test_long_lists_are_cut_into_pages(operator, runtime, site):
         [JournalEntry(f"https://lantern.example/{n:03}", 1, state="fetched") for n in range(230)]
     )
     address = f"/admin/sites/lantern/crawls/{crawl_id}"
-    first, last = operator.get(address).text, operator.get(f"{address}?state=fetched&page=6").text
+    first, last = operator.get(address).text, operator.get(f"{address}?state=fetched&page=10").text
     assert 'rel="next"' in first
     assert 'rel="prev"' not in first
-    assert last.count('role="rowheader"') == 30
+    assert last.count('role="rowheader"') == 5
     assert 'rel="next"' not in last
-    assert f'href="{address}?state=fetched&amp;page=5"' in last
+    assert f'href="{address}?state=fetched&amp;page=9"' in last
     for odd in ("0", "-1", "x", "99999999999999999999"):
         assert operator.get(f"{address}?page={odd}").status_code == 200
 

@@ -175,7 +175,7 @@ def test_a_model_that_does_not_answer_is_not_saved(operator, runtime, walked, mo
     answer = operator.send(page, {"openai_api_key": "sk-wrong", "openai_base_url": "", "chat_model": ""})
     assert answer.status_code == 422
     assert 'id="openai_api_key-error"' in answer.text
-    assert "The provider refused the key." in answer.text
+    assert "does not accept this key" in answer.text
     assert not runtime.configuration.settings.models.uses_chat_model
 
 
