@@ -27,8 +27,8 @@ PRIVATE = "private"
 """The tick that permits a model on this machine or in a private network."""
 ADVICE = {
     "unreachable": lazy(
-        "Nothing can be reached at this address. Check that the model runs there. If it is on this machine or in "
-        "your network, tick the box below."
+        "Nothing can be reached at this address. Check that the model runs there. If it is on this "
+        "machine or in your network, tick the box below."
     ),
     "wrong_key": lazy("The provider does not accept this key. Copy it again from your provider's page."),
     "wrong_model": lazy(

@@ -17,7 +17,7 @@ def private_hosts(settings: Settings, *own: str) -> tuple[PrivateHost, ...]:
 
 
 def with_hosts_of(settings: Settings, addresses: Iterable[str]) -> str:
-    """Return the owner's list with the host and port of each of these addresses, as the setting is written."""
+    """Return the owner's list with the host and port of each of these addresses, as the setting has it."""
     added = map(str, filter(None, map(PrivateHost.of, addresses)))
     return ",".join(dict.fromkeys((*settings.serving.private_host_texts, *added)))
 

@@ -29,8 +29,9 @@ SHORTEST = 3
 
 
 GREETINGS = wordset(
-    "welcome home homepage index start menu menus navigation contents startseite willkommen accueil bienvenue inicio bienvenido bienvenidos "
+    "welcome home homepage index start startseite willkommen accueil bienvenue inicio bienvenido bienvenidos "
     "início bem-vindo benvenuti benvenuto welkom strona-główna witamy главная ana-sayfa "
+    "menu menus navigation contents "
     "首页 欢迎 ホーム ようこそ 홈 환영합니다"
 )
 """Titles of start pages that name no site, among them names of their menus."""
