@@ -10,6 +10,7 @@ from tests.admin.conftest import Browser, log_in
 from tests.admin.routes import PUBLIC, VALUES, digest, rules, token_of
 
 ROLE_OF = {f"admin.{route.endpoint}": route.role for page in PAGES for route in page.routes}
+OWNERS = ("/settings", "/sites/<site_id>/remove", "/sites/<site_id>/start/model")
 OWN_ACCOUNT = "/admin/account"
 EMAILS = {role: f"{role.value}@example.com" for role in Role}
 
@@ -32,14 +33,14 @@ def browser_of(app, people):
 
 
 def test_the_roles_of_the_routes_are_as_people_are_told():
-    """Not read from the code that is tested: owners alone have settings, people and the removal of sites;
+    """Not read from the code that is tested: owners alone have settings, models, people and the removal of sites;
     viewers send no form but those of their own account."""
     for page in PAGES:
         for route in page.routes:
             name = f"{route.method} {route.rule}"
             if page.public:
                 continue
-            if route.rule.startswith("/settings") or route.rule.startswith("/sites/<site_id>/remove"):
+            if route.rule.startswith(OWNERS):
                 assert route.role is Role.OWNER, name
             elif route.method == "POST" and not route.rule.startswith("/account"):
                 assert route.role is Role.EDITOR, name
