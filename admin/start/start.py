@@ -13,7 +13,7 @@ from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.letters import send
 from admin.page import Page
-from admin.replies import changed, done, progress, unchanged
+from admin.replies import changed, done, progress, refused, unchanged
 from admin.settings.fields import fields_of, save
 from admin.sites import sites as sites_page
 from admin.sites.site import address_form
@@ -48,9 +48,10 @@ def start() -> ResponseReturnValue:
 def start_dismiss() -> ResponseReturnValue:
     """The checklist is not shown again for the sites that exist now."""
     walk = walks.checklist()
-    site_id = walk.site.id if walk and walk.site else DOCS_ID
-    if stores().sites.find(site_id):
-        walks.mark(site_id, walks.DISMISSED)
+    site = walk and (walk.site or stores().sites.find(DOCS_ID))
+    if site is None:
+        return refused(_("There is no checklist to hide."), "overview")
+    walks.mark(site.id, walks.DISMISSED)
     return done(_("The checklist is hidden. Every part of it is also under Sites and Settings."), "overview")
 
 
