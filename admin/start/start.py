@@ -48,7 +48,7 @@ def start() -> ResponseReturnValue:
 def start_dismiss() -> ResponseReturnValue:
     """The checklist is not shown again for the sites that exist now."""
     walk = walks.checklist()
-    site = walk and (walk.site or stores().sites.find(DOCS_ID))
+    site = (walk.site or stores().sites.find(DOCS_ID)) if walk else None
     if site is None:
         return refused(_("There is no checklist to hide."), "overview")
     walks.mark(site.id, walks.DISMISSED)
