@@ -34,6 +34,7 @@ from admin.replies import (
     unchanged,
     write_audit,
 )
+from admin.start.walk import checklist
 from admin.table import PAGES
 from admin.visible import require_visible, sees_all
 from server.api.access import configuration
@@ -235,6 +236,7 @@ def _frame() -> dict[str, object]:
         "asset": asset,
         "day_options": DAY_OPTIONS,
         "site_options": site_options,
+        "checklist": checklist,
     }
 
 

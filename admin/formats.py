@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 from urllib.parse import urlsplit
 
+from babel import Locale, UnknownLocaleError
 from babel.dates import format_date, format_timedelta
 from babel.numbers import format_decimal
 from markupsafe import Markup, escape
@@ -60,6 +61,22 @@ def duration(seconds: float) -> str:
     if seconds < 3600:
         return f"{int(seconds) // 60} min {int(seconds) % 60} s"
     return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60} min"
+
+
+def about(seconds: float) -> str:
+    """A time that is only guessed: "about 3 minutes"."""
+    if seconds < 20:
+        return _("a few seconds")
+    rounded = round(seconds, -1) if seconds < 55 else max(seconds, 60)
+    return _("about %(time)s", time=format_timedelta(timedelta(seconds=rounded), locale=language()))
+
+
+def language_name(code: str) -> str:
+    """The name of a language, in the language of the reader: German for de."""
+    try:
+        return Locale.parse(code, sep="-").get_language_name(language()) or code
+    except (UnknownLocaleError, ValueError):
+        return code
 
 
 def milliseconds(value: float) -> str:

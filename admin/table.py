@@ -16,6 +16,7 @@ from admin.settings import settings as installation_settings
 from admin.settings import sign_on as sign_on_settings
 from admin.sites import embed_check, moving, scope, site, sites, widget
 from admin.sites import settings as site_settings
+from admin.start import model, questions, start
 
 PAGES: tuple[Page, ...] = (
     overview.page,
@@ -28,7 +29,11 @@ PAGES: tuple[Page, ...] = (
     sites.page,
     sites.new_page,
     scope.dry_run_page,
+    start.page,
+    questions.page,
+    model.page,
     site.page,
+    site.address_page,
     crawls.page,
     crawl.page,
     crawl.control_page,

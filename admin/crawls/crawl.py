@@ -14,6 +14,7 @@ from admin.page import Page
 from admin.people.sessions import safe_next
 from admin.replies import download, progress
 from admin.sites import sites as sites_page
+from admin.texts import _, lazy
 from server.api.access import configuration, crawling, database, shared, stores
 from server.domain.addresses import absolute
 from server.domain.site import OFF, PERIODS, Site, next_time
@@ -35,7 +36,8 @@ from server.storage.errors import WrongState
 
 page = Page(under=crawls_page.page)
 
-ROWS = 100
+ROWS = 25
+"""Addresses on a page: on a phone each is a card."""
 PROBLEMS = 5
 """The newest ones, shown while a crawl goes on."""
 
@@ -60,7 +62,7 @@ def crawl(site: Site, crawl_id: int) -> ResponseReturnValue:
         urls=urls,
         kept_out=KEPT_OUT,
         meaning=URL_WORDS.get(state, ("", ""))[1],
-        reasons=[("", "Any reason"), *((text, _counted(text, count)) for text, count in reasons)],
+        reasons=[("", _("Any reason")), *((text, _counted(text, count)) for text, count in reasons)],
         **shown,
     )
 
@@ -143,12 +145,12 @@ def site_schedule(site: Site) -> ResponseReturnValue:
     every = request.form.get("every", "")
     if every in PERIODS:
         stores().schedules.set(site.id, every, next_time(every, datetime.now(UTC)))
-        flash(f"{site.name} is read {every} from now on.", "done")
+        flash(_("The schedule of %(name)s is saved.", name=site.name), "done")
     elif every == OFF:
         stores().schedules.clear(site.id)
-        flash(f"{site.name} is read only when you ask for it.", "done")
+        flash(_("%(name)s is crawled only when you ask for it.", name=site.name), "done")
     else:
-        flash("Choose how often the site is read.", "problem")
+        flash(_("Choose how often the site is crawled."), "problem")
     return redirect(url_for("admin.site", site_id=site.id))
 
 
@@ -158,7 +160,7 @@ def _done(site: Site, action: str) -> ResponseReturnValue:
         run = {"pause": control.pause, "resume": control.resume, "stop": control.stop}[action](site.id)
     except WrongState:
         # It ended between the look and the click.
-        flash(f"The crawl of {site.name} has ended meanwhile.", "done")
+        flash(_("The crawl of %(name)s has ended in the meantime.", name=site.name), "done")
     else:
         flash(_answer(run, action), "done")
     return redirect(safe_next(request.form.get("next") or url_for("admin.site", site_id=site.id)))
@@ -166,14 +168,14 @@ def _done(site: Site, action: str) -> ResponseReturnValue:
 
 def _answer(run: CrawlRun, action: str) -> str:
     if action == "resume":
-        return "The crawl goes on as soon as the worker has time for it."
+        return _("The crawl goes on as soon as the queue is free.")
     if run.state == PAUSED:
-        return "The crawl is paused. Nothing is lost."
+        return _("The crawl is paused. Nothing is lost.")
     if run.state == STOPPED:
-        return "The crawl is stopped."
+        return _("The crawl is stopped.")
     if run.state in (RUNNING, WAITING) and action == "stop":
-        return "The crawl is being stopped. What it has read goes live."
-    return "The crawl is being paused. Nothing is lost."
+        return _("The crawl is stopping. The pages that it has read go live.")
+    return _("The crawl is pausing. Nothing is lost.")
 
 
 COLUMNS = ("address", "state", "reason", "status", "linked from", "clicks", "at")
@@ -201,10 +203,10 @@ difference_page = Page(under=crawls_page.page)
 DIFFERENCE_ROWS = 100
 REMEMBERED_S = 24 * 3600
 WORDS = {
-    ADDED: ("New", "Addresses that only the later crawl found."),
-    MISSING: ("Not found again", "Addresses that only the earlier crawl found."),
-    CHANGED: ("Changed", "Pages that both crawls read, with another text."),
-    STATE: ("Ended differently", "Addresses that both found and that ended in another way."),
+    ADDED: (lazy("New"), lazy("Addresses that only the later crawl found.")),
+    MISSING: (lazy("Not found again"), lazy("Addresses that only the earlier crawl found.")),
+    CHANGED: (lazy("Changed"), lazy("Pages whose text differs between the two crawls.")),
+    STATE: (lazy("Different result"), lazy("Addresses that both crawls found, with different results.")),
 }
 
 

@@ -7,10 +7,12 @@ from itertools import pairwise
 from flask import abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
+from admin.formats import about
 from admin.lists import listed
 from admin.page import Page
 from admin.replies import changed, done, progress, refused
 from admin.sites import sites as sites_page
+from admin.texts import _, lazy
 from crawler.errors import BadStart
 from crawler.options import start_address
 from server.api.access import configuration, crawling, stores
@@ -20,41 +22,44 @@ from server.storage.crawls.runs import DECISION, PAGE, PAUSE, PAUSED, RUNNING, S
 ACTIVE = (WAITING, RUNNING)
 
 CRAWL_WORDS = {
-    "waiting": "Waiting for the worker",
-    "running": "Reading the site",
-    "paused": "Paused",
-    "done": "Read completely",
-    "failed": "Failed",
-    "stopped": "Stopped",
-    "held": "Held back by the quality gate",
+    "waiting": lazy("Waiting to start"),
+    "running": lazy("Crawling"),
+    "paused": lazy("Paused"),
+    "done": lazy("Complete"),
+    "failed": lazy("Failed"),
+    "stopped": lazy("Stopped"),
+    "held": lazy("Held back by the quality gate"),
 }
-PAGE_WORDS = {"running": "At work", "done": "Done", "failed": "Failed"}
+PAGE_WORDS = {"running": lazy("Working"), "done": lazy("Done"), "failed": lazy("Failed")}
 """States of crawls of one page."""
-WANTED_WORDS = {PAUSE: "Pausing", STOP: "Stopping"}
+WANTED_WORDS = {PAUSE: lazy("Pausing"), STOP: lazy("Stopping")}
 
 URL_WORDS = {
-    "waiting": ("Waiting", "Found, and not visited yet."),
-    "read": ("Being compared", "Visited; other pages decide what becomes of it."),
-    "fetched": ("Read", "New or changed since the last crawl."),
-    "unchanged": ("Unchanged", "The same as at the last crawl, so it was not indexed again."),
-    "duplicate": ("Duplicate", "Says the same as another page, which is kept."),
-    "redirected": ("Redirected", "Leads to another address, which is read instead."),
-    "excluded": ("Excluded", "Outside the part of the site that is read."),
-    "disallowed": ("Disallowed", "The site's robots.txt asks crawlers to stay away."),
-    "noindex": ("Noindex", "The page asks not to be indexed."),
-    "unsupported": ("Not a page", "Another type of file."),
-    "empty": ("Empty", "No text was found; its links were followed."),
-    "too_large": ("Too large", "Larger than CRAWL_MAX_BYTES."),
-    "error": ("Error", "No usable answer; it is tried again at the next crawl."),
-    "gone": ("Gone", "Not found. After two crawls it leaves the index."),
-    "over_limit": ("Over the limit", "Found, but beyond CRAWL_MAX_PAGES or CRAWL_MAX_DEPTH."),
+    "waiting": (lazy("Waiting"), lazy("Found, and not opened yet.")),
+    "read": (lazy("Being compared"), lazy("Opened. Docent compares it with other pages before it decides.")),
+    "fetched": (lazy("Crawled"), lazy("New or changed since the last crawl.")),
+    "unchanged": (lazy("Unchanged"), lazy("The same as at the last crawl, so it was not indexed again.")),
+    "duplicate": (lazy("Duplicate"), lazy("Says the same as another page, which is kept.")),
+    "redirected": (lazy("Redirected"), lazy("Leads to another address, which is crawled instead.")),
+    "excluded": (lazy("Excluded"), lazy("Outside the part of the site that is crawled.")),
+    "disallowed": (lazy("Disallowed"), lazy("The site's robots.txt asks crawlers to stay away.")),
+    "noindex": (lazy("Noindex"), lazy("The page asks not to be indexed.")),
+    "unsupported": (lazy("Not a page"), lazy("Another type of file.")),
+    "empty": (lazy("Empty"), lazy("No text was found. Its links were followed.")),
+    "too_large": (lazy("Too large"), lazy("Larger than the limit for one page (CRAWL_MAX_BYTES).")),
+    "error": (lazy("Error"), lazy("No usable answer. The next crawl tries it again.")),
+    "gone": (lazy("Gone"), lazy("Not found. After two crawls it leaves the index.")),
+    "over_limit": (
+        lazy("Over the limit"),
+        lazy("Found, but beyond the limit of pages or clicks of the site."),
+    ),
 }
 """State of an address -> (word, what it means), in the order in which they are shown."""
 
 BAD_URL_STATES = frozenset({"error", "gone", "too_large", "over_limit"})
 
 
-KIND_WORDS = {WHOLE: "The whole site", PAGE: "One page", DECISION: "A change of yours"}
+KIND_WORDS = {WHOLE: lazy("The whole site"), PAGE: lazy("One page"), DECISION: lazy("A change of yours")}
 
 
 def took(run: CrawlRun) -> float:
@@ -78,12 +83,12 @@ def is_active(run: CrawlRun | None) -> bool:
 def crawl_word(run: CrawlRun) -> str:
     """Return the state of a crawl in words."""
     if run.kind != WHOLE and run.state in PAGE_WORDS:
-        return PAGE_WORDS[run.state]
+        return str(PAGE_WORDS[run.state])
     if run.state == RUNNING and run.wanted in WANTED_WORDS:
-        return WANTED_WORDS[run.wanted]
+        return str(WANTED_WORDS[run.wanted])
     if run.state == WAITING and run.wanted == STOP:
-        return WANTED_WORDS[STOP]
-    return CRAWL_WORDS.get(run.state, run.state)
+        return str(WANTED_WORDS[STOP])
+    return str(CRAWL_WORDS.get(run.state, run.state))
 
 
 def can(run: CrawlRun | None) -> frozenset[str]:
@@ -105,24 +110,13 @@ def pace(run: CrawlRun) -> str:
     """How fast a crawl goes and how long it may take, as far as that can be said; else nothing."""
     if run.state != RUNNING or run.rate <= 0:
         return ""
-    many = run.rate >= 1
-    speed = f"{run.rate:.1f} addresses a second" if many else f"{run.rate * 60:.0f} addresses a minute"
-    return speed if run.remaining_s is None else f"{speed}, {about(run.remaining_s)} left"
-
-
-def about(seconds: float) -> str:
-    """A time that is only guessed: "about 3 minutes"."""
-    if seconds < 20:
-        return "a few seconds"
-    if seconds < 55:
-        return f"about {round(seconds, -1):.0f} seconds"
-    for size, word in ((86_400, "day"), (3600, "hour"), (60, "minute")):
-        count = round(seconds / size)
-        if seconds >= 0.9 * size and count:
-            return (
-                f"about {count} {word}s" if count > 1 else f"about {'an' if word == 'hour' else 'a'} {word}"
-            )
-    return "about a minute"
+    if run.rate >= 1:
+        speed = _("%(rate)s addresses a second", rate=f"{run.rate:.1f}")
+    else:
+        speed = _("%(rate)s addresses a minute", rate=f"{run.rate * 60:.0f}")
+    if run.remaining_s is None:
+        return speed
+    return _("%(speed)s, %(time)s left", speed=speed, time=about(run.remaining_s))
 
 
 def colour(state: str) -> str:
@@ -133,7 +127,7 @@ def colour(state: str) -> str:
 
 
 def url_word(state: str) -> str:
-    return URL_WORDS[state][0] if state in URL_WORDS else state.replace("_", " ").capitalize()
+    return str(URL_WORDS[state][0]) if state in URL_WORDS else state.replace("_", " ").capitalize()
 
 
 def counted(run: CrawlRun) -> list[tuple[str, int]]:
@@ -174,7 +168,7 @@ def version_of(run: CrawlRun | None) -> str:
     return f"{run.id}/{run.state}/{run.wanted}/{run.found}/{run.fetched}/{run.indexed}/{counts}/{pace}"
 
 
-page = Page(tab="Crawls", under=sites_page.page)
+page = Page(tab=lazy("Crawls"), under=sites_page.page)
 
 ROWS = 50
 COMPARED = 100
@@ -193,7 +187,7 @@ def crawls(site: Site) -> ResponseReturnValue:
         runs=listed(lambda limit, offset: store.runs(site.id, kind, limit, offset), ROWS),
         whole=whole,
         kind=kind,
-        kinds=[("", "All of them"), *KIND_WORDS.items()],
+        kinds=[("", _("All")), *KIND_WORDS.items()],
         before={later.id: earlier.id for later, earlier in pairwise(whole)},
         kept=configuration().settings.crawling.crawls_kept,
         **_panel(site.id),
@@ -220,20 +214,20 @@ def crawls_compare(site: Site) -> ResponseReturnValue:
         run_of(site.id, crawl_id)
     earlier, later = sorted((one, other))
     if earlier == later:
-        return refused("Choose two different crawls.", "crawls")
+        return refused(_("Choose two different crawls."), "crawls")
     return redirect(url_for("admin.crawl_difference", site_id=site.id, crawl_id=later, earlier_id=earlier))
 
 
 @page.post("/sites/<site_id>/crawls/page")
 def crawl_page(site: Site) -> ResponseReturnValue:
-    """Reads one address again, and leads to what comes of it."""
+    """Crawls one address again, and leads to its result."""
     try:
         url = start_address(request.form.get("url", ""))
     except BadStart as error:
         return refused(str(error), "crawls")
     crawl_id = crawling().pages.read_again(site.id, url)
     changed("had one page read again", page=url)
-    return done("The page is read again as soon as the worker has time for it.", "crawl", crawl_id=crawl_id)
+    return done(_("The page is crawled again as soon as the queue is free."), "crawl", crawl_id=crawl_id)
 
 
 def _panel(site_id: str) -> dict[str, object]:

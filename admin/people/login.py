@@ -31,6 +31,7 @@ from admin.people.sessions import (
 )
 from admin.people.sign_ins import note_sign_in, tell
 from admin.replies import done, note, refused
+from admin.start import walk
 from admin.texts import _, lazy
 from server.api.access import configuration, people_stores, shared
 from server.api.refusals import refused_access
@@ -241,7 +242,7 @@ def welcome_operator() -> ResponseReturnValue:
         if operator := people_stores().operators.get(id):
             note(operator, "accepted an invitation", role=link.role.value, from_=link.made_by)
             _sign_in(operator)
-        return done(_("Your account is created, and you are logged in. The link is used up."), "overview")
+        return done(_("Your account is created and you are logged in."), "overview")
     return link
 
 
@@ -270,10 +271,10 @@ def new_password_set() -> ResponseReturnValue:
         )
         return redirect(url_for("admin.login_code"))
     _sign_in(operator)
-    return done(_("Your new password is set, and you are logged in. The link is used up."), "overview")
+    return done(_("Your new password is set, and you are logged in."), "overview")
 
 
-INVITED = (
+INVITED = lazy(
     "Your invitation is waiting for you. Log in with single sign-on and the address that it was sent to."
 )
 
@@ -288,7 +289,7 @@ def _asked(kind: LinkKind) -> ResponseReturnValue:
     """The page that takes the code of the link. It is after the #, so link.js sends it; links of earlier
     versions have it in the query."""
     if _needs_sign_on(kind):
-        return refused(INVITED, "login")
+        return refused(str(INVITED), "login")
     return _link_shown(kind, ChosenPassword(formdata=None, token=request.args.get("token", "")), opened=False)
 
 
@@ -304,7 +305,7 @@ def _sent(kind: LinkKind) -> tuple[ChosenPassword, OperatorLink | ResponseReturn
         refused_access("wrong link")
         return form, (_link_shown(kind, form), WRONG)
     if _needs_sign_on(kind):
-        return form, refused(INVITED, "login")
+        return form, refused(str(INVITED), "login")
     if form.password.name not in request.form:
         return form, _link_shown(kind, form, link)
     form.person = link.email
@@ -333,7 +334,7 @@ class SetupForm(Form):
 
     token = StringField(lazy("Setup code"), [Needed(lazy("Write the code of the setup link."))])
     email = EmailField(
-        lazy("E-mail"), [Needed(lazy("Write your e-mail address: you log in with it.")), check_email]
+        lazy("E-mail"), [Needed(lazy("Write your e-mail address. You log in with it.")), check_email]
     )
     password = chosen_password()
     again = password_again()
@@ -343,7 +344,7 @@ class SetupForm(Form):
 def setup() -> ResponseReturnValue:
     """The link is used up by sending the form, not by opening the page."""
     if people_stores().operators.count():
-        return refused(_("This Docent has its first operator already. Log in."), "login")
+        return refused(_("The first account exists already. Log in."), "login")
     return render_template("admin/setup.html", form=SetupForm(formdata=None), invited=True)
 
 
@@ -351,7 +352,7 @@ def setup() -> ResponseReturnValue:
 def setup_operator() -> ResponseReturnValue:
     form = SetupForm()
     if people_stores().operators.count():
-        return refused(_("This Docent has its first operator already. Log in."), "login")
+        return refused(_("The first account exists already. Log in."), "login")
     if wait := seconds_to_wait():
         problem(form, "email", _("Too many attempts. Try again in %(wait)s s.", wait=wait))
         return render_template("admin/setup.html", form=form, invited=True), 429, {"Retry-After": str(wait)}
@@ -365,4 +366,5 @@ def setup_operator() -> ResponseReturnValue:
     configuration().folder.setup_link.unlink(missing_ok=True)
     if operator := people_stores().operators.get(id):
         _sign_in(operator)
-    return done(_("Your account is created, and you are logged in. The setup link is used up."), "overview")
+    walk.begin()
+    return done(_("Your account is created and you are logged in."), "start")

@@ -49,6 +49,8 @@ class Trial:
     took_ms: float = 0.0
     tokens: int = 0
     cost: float = 0.0
+    kind: str = ""
+    """Kind of the ModelError that it failed with."""
 
 
 def try_models(settings: Settings) -> list[Trial]:
@@ -72,7 +74,7 @@ def _timed(part: str, model: str, ask: Callable[[], tuple[str, int, float]]) -> 
         says, tokens, cost = ask()
     except ModelError as error:
         took = (perf_counter() - started) * 1000
-        return Trial(part, model, False, str(error), ADVICE.get(error.kind, ""), took)
+        return Trial(part, model, False, str(error), ADVICE.get(error.kind, ""), took, kind=error.kind)
     return Trial(part, model, True, says, "", (perf_counter() - started) * 1000, tokens, cost)
 
 

@@ -1,7 +1,7 @@
 """Is the widget on the site's pages, can it work there, and does it answer? Asked the way browsers ask."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from html.parser import HTMLParser
@@ -15,15 +15,18 @@ from urllib3.exceptions import HTTPError
 from urllib3.util import Timeout
 from wtforms import StringField
 
+from admin.formats import number
 from admin.forms import UNPROCESSABLE, Form, Needed, check_address
 from admin.page import Page
 from admin.replies import unchanged
 from admin.sites import site as site_page
 from admin.sites.sites import snippet_of
+from admin.start import walk as walks
+from admin.texts import _, lazy
 from crawler.errors import BadStart, CrawlError
 from crawler.fetching.connections import Deadlines, guarded_pools
 from crawler.fetching.fetcher import Fetcher, HttpResponse
-from server.api.access import configuration, shared
+from server.api.access import configuration, shared, stores
 from server.domain.addresses import origin_of
 from server.domain.site import Site
 from server.guards.network import outgoing
@@ -32,7 +35,7 @@ from server.settings import Settings
 
 LOADER = "/widget/embed.js"
 NEEDED = ("script-src", "connect-src")
-"""Directives of a Content-Security-Policy in which the widget's server must stand."""
+"""Directives of a Content-Security-Policy that must allow the widget's server."""
 
 
 @dataclass(slots=True)
@@ -147,14 +150,18 @@ def _page_steps(site: Site, url: str, settings: Settings) -> Iterator[Step]:
     except BadStart:
         raise
     except CrawlError as error:
-        yield Step("page", Mark.BAD, f"The page could not be opened: {error}.")
+        yield Step("page", Mark.BAD, _("The page could not be opened: %(reason)s.", reason=error))
         return
     finally:
         fetcher.close()
     if reply.status != 200:
-        yield Step("page", Mark.BAD, f"The page answered with status {reply.status}. Check another one.")
+        yield Step(
+            "page",
+            Mark.BAD,
+            _("The page answered with status %(status)s. Check another page.", status=reply.status),
+        )
         return
-    yield Step("page", Mark.GOOD, f"The page was opened, {len(reply.body):,} bytes.")
+    yield Step("page", Mark.GOOD, _("The page was opened, %(count)s bytes.", count=number(len(reply.body))))
     tags = tags_of(reply.body.decode(reply.charset or "utf-8", "replace"), url)
     yield _tag_step(site, tags, settings.serving.base_url)
     yield from _policy_steps(reply, tags, origin_of(settings.serving.base_url))
@@ -166,22 +173,30 @@ def _tag_step(site: Site, tags: PageTags, base: str) -> Step:
         return Step(
             "tag",
             Mark.WARN,
-            "The page's HTML holds no tag of the widget. Paste it before </body>. If a script or a tag "
-            "manager puts it in, this check cannot see it: look below where the widget was last used.",
+            _(
+                "The page does not contain the tag. Paste it before </body>, and check that the page was "
+                "published. If a script or a tag manager adds the tag, this check cannot see it: look below "
+                "where visitors used the chat."
+            ),
         )
     if not ours:
         return Step(
             "tag",
             Mark.BAD,
-            f"The tag loads the widget from {tags.loaders[0][0]}, and this server is {base}. Copy the tag "
-            "anew, or set PUBLIC_URL to the address that visitors reach.",
+            _(
+                "The tag loads the widget from %(found)s, but this server is %(base)s. Copy the tag again, "
+                "or set PUBLIC_URL to the address that visitors use.",
+                found=tags.loaders[0][0],
+                base=base,
+            ),
         )
     named = [name for _, name in ours if name] + tags.elements
     if site.id not in named:
-        found = f"names the site {named[0]}" if named else "names no site"
-        return Step("tag", Mark.BAD, f'The tag {found}. It needs data-site="{site.id}".')
-    twice = " It is there more than once: one is enough." if len(ours) > 1 else ""
-    return Step("tag", Mark.WARN if twice else Mark.GOOD, f"The tag is there and names {site.id}.{twice}")
+        found = _("The tag names the site %(name)s.", name=named[0]) if named else _("The tag names no site.")
+        return Step("tag", Mark.BAD, f"{found} " + _('It needs data-site="%(id)s".', id=site.id))
+    if len(ours) > 1:
+        return Step("tag", Mark.WARN, _("The tag is there more than once. One is enough."))
+    return Step("tag", Mark.GOOD, _("The tag is there and names %(name)s.", name=site.id))
 
 
 def _policy_steps(reply: HttpResponse, tags: PageTags, server: str) -> Iterator[Step]:
@@ -192,10 +207,14 @@ def _policy_steps(reply: HttpResponse, tags: PageTags, server: str) -> Iterator[
         yield Step(
             "policy",
             Mark.BAD,
-            f"The page's Content-Security-Policy keeps browsers from using {server}: add it to {kept_off}.",
+            _(
+                "The page's Content-Security-Policy blocks %(server)s. Add it to %(directive)s.",
+                server=server,
+                directive=kept_off,
+            ),
         )
     elif policies:
-        yield Step("policy", Mark.GOOD, "The page's Content-Security-Policy lets the widget work.")
+        yield Step("policy", Mark.GOOD, _("The page's Content-Security-Policy allows the widget."))
 
 
 class _Caller:
@@ -216,24 +235,36 @@ class _Caller:
                 yield from self._answered()
         except (HTTPError, CrawlError, OSError, ValueError) as error:
             reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-            yield Step("server", Mark.BAD, f"{self._base} does not answer ({reason}). Is PUBLIC_URL right?")
+            yield Step(
+                "server",
+                Mark.BAD,
+                _("%(base)s does not answer (%(reason)s). Check PUBLIC_URL.", base=self._base, reason=reason),
+            )
         finally:
             self._pools.clear()
 
     def _answered(self) -> Iterator[Step]:
         loader = self._pools.request("GET", f"{self._base}{LOADER}", retries=False, timeout=Timeout(SECONDS))
         if loader.status != 200:
-            yield Step("server", Mark.BAD, f"{self._base}{LOADER} answers with status {loader.status}.")
+            yield Step(
+                "server",
+                Mark.BAD,
+                _(
+                    "%(address)s answers with status %(status)s.",
+                    address=f"{self._base}{LOADER}",
+                    status=loader.status,
+                ),
+            )
             return
-        yield Step("server", Mark.GOOD, f"The loader comes from {self._base}, {len(loader.data):,} bytes.")
+        yield Step("server", Mark.GOOD, _("The widget loads from %(base)s.", base=self._base))
         status, said = self._call("POST", "/api/v1/visitors", {"site": self._site.id, "consent": True})
         if status == 428:
-            yield Step("visitor", Mark.WARN, "Visitors are let in after a proof of work: not tried further.")
+            yield Step("visitor", Mark.WARN, _("New visitors need a proof of work, so the check stops here."))
             return
         if status != 200:
             yield Step("visitor", Mark.BAD, _error(said, status))
             return
-        yield Step("visitor", Mark.GOOD, f"Visitors on {self._origin} are let in.")
+        yield Step("visitor", Mark.GOOD, _("Visitors on %(origin)s may use the chat.", origin=self._origin))
         token = str(said.get("token", ""))
         try:
             yield self._asked(token)
@@ -247,9 +278,11 @@ class _Caller:
         status, said = self._call("POST", "/api/v1/chat", {"message": question}, token)
         if status != 200:
             return Step("answer", Mark.BAD, _error(said, status))
-        outcome = str(said.get("outcome", ""))
-        mark = Mark.GOOD if outcome in ("answered", "curated", "clarify") else Mark.WARN
-        return Step("answer", mark, f"Asked “{question}”, the outcome is: {outcome}.")
+        if str(said.get("outcome", "")) in ("answered", "curated", "clarify"):
+            return Step("answer", Mark.GOOD, _("“%(question)s” was answered.", question=question))
+        return Step(
+            "answer", Mark.WARN, _("“%(question)s” was asked, and the site has no answer.", question=question)
+        )
 
     def _call(self, method: str, path: str, body: object, token: str = "") -> tuple[int, dict[str, Any]]:
         headers = {"Origin": self._origin, "Content-Type": "application/json"}
@@ -266,7 +299,7 @@ class _Caller:
 def _error(said: dict[str, Any], status: int) -> str:
     error = said.get("error")
     message = str(error.get("message", "")) if isinstance(error, dict) else ""
-    return message or f"The server answered with status {status}."
+    return message or _("The server answered with status %(status)s.", status=status)
 
 
 page = Page(under=site_page.page)
@@ -275,7 +308,9 @@ page = Page(under=site_page.page)
 class PageForm(Form):
     """A page that has, or should have, the widget."""
 
-    address = StringField("Page", [Needed("Write the address of a page that has the chat."), check_address])
+    address = StringField(
+        lazy("Page"), [Needed(lazy("Write the address of a page that has the chat.")), check_address]
+    )
 
 
 @page.get("/sites/<site_id>/embed-check")
@@ -297,15 +332,18 @@ def embed_check_run(site: Site) -> ResponseReturnValue:
     except BadStart as error:
         form.address.errors = [str(error)]
         return _shown(site, form), UNPROCESSABLE
-    return _shown(site, form, steps)
+    if {step.name: step.mark for step in steps}.get("tag") is Mark.GOOD and steps[-1].mark is not Mark.BAD:
+        walks.mark(site.id, walks.EMBED)
+    return _shown(stores().sites.get(site.id), form, steps)
 
 
-def _shown(site: Site, form: PageForm, steps: object = ()) -> str:
+def _shown(site: Site, form: PageForm, steps: Sequence[Step] = ()) -> str:
     return render_template(
         "admin/embed_check.html",
         site=site,
         form=form,
-        steps=steps,
+        steps_found=steps,
         snippet=snippet_of(site),
         seen=shared().sightings.of(site),
+        walk=walks.walk_of(site, walks.EMBED),
     )

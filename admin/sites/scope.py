@@ -1,14 +1,20 @@
-"""Which part of a site is read, and a tester for one address."""
+"""Which part of a site is crawled, and a tester for one address."""
+
+from collections import Counter
 
 from flask import abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, SelectField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 
+from admin.formats import language_name, number, sentence
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.page import Page
 from admin.replies import done, progress, refused, unchanged
 from admin.sites import sites as sites_page
+from admin.sites.sites import SiteForm
+from admin.start.walk import ADDRESS, no_site
+from admin.texts import _, lazy
 from crawler.errors import BadStart
 from crawler.preview import Finding
 from server.api.access import configuration, crawling, stores
@@ -17,25 +23,25 @@ from server.domain.site import Site
 from server.jobs.crawl_options import SiteScope, explain_url, save_scope, scope_of
 from server.jobs.dry_run import DryRun, TooManyDryRuns
 
-page = Page(tab="Scope", under=sites_page.page)
+page = Page(tab=lazy("Scope"), under=sites_page.page)
 
 RENDER = [
-    SelectChoice("", "As the setting CRAWL_RENDER says"),
-    SelectChoice("auto", "Pages that need it"),
-    SelectChoice("always", "All pages"),
-    SelectChoice("never", "No page"),
+    SelectChoice("", lazy("Default")),
+    SelectChoice("auto", lazy("Pages that need it")),
+    SelectChoice("always", lazy("All pages")),
+    SelectChoice("never", lazy("No page")),
 ]
 
 
 class ScopeForm(Form):
     """Patterns are one a line."""
 
-    path = StringField("Path")
-    include = TextAreaField("Only these addresses")
-    exclude = TextAreaField("Not these addresses")
-    subdomains = BooleanField("Hosts below the site's own belong to it too")
-    headers = TextAreaField("Headers that the site wants")
-    render = SelectField("Open in a browser", choices=RENDER)
+    path = StringField(lazy("Path"))
+    include = TextAreaField(lazy("Only these addresses"))
+    exclude = TextAreaField(lazy("Not these addresses"))
+    subdomains = BooleanField(lazy("Include subdomains"))
+    headers = TextAreaField(lazy("Request headers"))
+    render = SelectField(lazy("Open in a browser"), choices=RENDER)
 
     def scope(self) -> SiteScope:
         return SiteScope(
@@ -74,7 +80,7 @@ def scope_save(site: Site) -> ResponseReturnValue:
     except BadStart as error:
         problem(form, _field_of(str(error), form), str(error))
         return _shown(site, form), UNPROCESSABLE
-    return done("The scope is saved. It holds from the next crawl on.", "scope")
+    return done(_("The rules are saved. The next crawl follows them."), "scope")
 
 
 def _shown(found: Site, form: ScopeForm, url: str = "") -> str:
@@ -109,9 +115,8 @@ dry_run_page = Page(under=sites_page.page)
 @dry_run_page.get("/dry-runs/<run_id>", role=Role.EDITOR, all_sites=True)
 def dry_run(run_id: str) -> ResponseReturnValue:
     """Show the dry run of a new site; `address` and `name` fill its form again."""
-    address, name = request.args.get("address", "")[:2000], request.args.get("name", "")[:100]
     return render_template(
-        "admin/dry_run.html", run=_run(run_id), site=None, address=address, name=name, pages=_most()
+        "admin/dry_run.html", **_found(_run(run_id)), site=None, pages=_most(), walk=no_site(ADDRESS)
     )
 
 
@@ -119,7 +124,7 @@ def dry_run(run_id: str) -> ResponseReturnValue:
 def dry_run_progress(run_id: str) -> ResponseReturnValue:
     """Return the progress of a dry run; polled by progress.js."""
     run = _run(run_id)
-    return progress("admin/_dry_run.html", active=run.active, version=run.version, run=run)
+    return progress("admin/_dry_run.html", active=run.active, version=run.version, **_found(run))
 
 
 @dry_run_page.get("/sites/<site_id>/dry-runs/<run_id>", role=Role.EDITOR)
@@ -128,7 +133,7 @@ def site_dry_run(site: Site, run_id: str) -> ResponseReturnValue:
     run = _run(run_id)
     if run.site_id != site.id:
         abort(404)
-    return render_template("admin/dry_run.html", run=run, site=site, pages=_most())
+    return render_template("admin/dry_run.html", **_found(run), site=site, pages=_most())
 
 
 @dry_run_page.post("/sites/<site_id>/dry-runs")
@@ -140,6 +145,27 @@ def site_dry_run_start(site: Site) -> ResponseReturnValue:
     except (BadStart, TooManyDryRuns) as error:
         return refused(str(error), "scope")
     return redirect(url_for("admin.site_dry_run", site_id=site.id, run_id=run_id))
+
+
+def _found(run: DryRun) -> dict[str, object]:
+    """What the page shows; with the form that adds the site, or corrects its address, if it is a new one."""
+    address, name = request.args.get("address", "")[:2000], request.args.get("name", "")[:100]
+    form = None
+    if address and not run.site_id:
+        form = SiteForm(formdata=None, address=address, name=name)
+        if run.message and not run.active:
+            problem(form, "address", sentence(run.message))
+    return {
+        "run": run,
+        "address": address,
+        "name": name,
+        "form": form,
+        "languages": [
+            f"{language_name(code)} ({number(count)})"
+            for code, count in Counter(str(one["language"]) for one in run.pages).most_common()
+            if code
+        ],
+    }
 
 
 def _run(run_id: str) -> DryRun:

@@ -15,6 +15,7 @@ from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.page import Page
 from admin.replies import changed, done, unchanged
 from admin.sites import sites as sites_page
+from admin.texts import _, lazy
 from server.answering.engine import daily_limit
 from server.answering.floors import (
     ANSWER_MORE,
@@ -36,25 +37,26 @@ from server.retrieval.table import STRATEGIES, check_spec
 
 OWN_FLOOR = "own"
 FLOOR_LABELS = {
-    "": "Balanced (default)",
-    ANSWER_MORE: "Answer more: at most 5 % of answerable questions refused",
-    REFUSE_MORE: "Refuse more: at most 5 % of unanswerable questions answered",
-    OWN_FLOOR: "Own number",
+    "": lazy("Balanced (default)"),
+    ANSWER_MORE: lazy("Answer more: refuse at most 5 % of questions that the site answers"),
+    REFUSE_MORE: lazy("Refuse more: answer at most 5 % of questions that the site does not answer"),
+    OWN_FLOOR: lazy("Own number"),
 }
 LIMITS = ("daily_tokens", "daily_cost", *CRAWL_LIMITS)
 MOST_TOKENS, MOST_COST = 10**12, 10**6
 TONE_LABELS = {
-    "": "As the model writes",
-    "friendly": "Friendly",
-    "formal": "Formal",
-    "brief": "Brief",
-    "plain": "Plain language",
+    "": lazy("Default"),
+    "friendly": lazy("Friendly"),
+    "formal": lazy("Formal"),
+    "brief": lazy("Brief"),
+    "plain": lazy("Plain language"),
 }
 
 
 def _limit(label: str, kind: type[Field], least: float, most: float) -> Field:
-    message = f"Write a number from {least:,} to {most:,}, or leave it empty."
-    return kind(label, [Optional(), NumberRange(least, most, message)], invalid_value_message=message)
+    message = lazy("Write a number from %(min)s to %(max)s, or leave it empty.")
+    wrong = lazy("Write a number, or leave it empty.")
+    return kind(label, [Optional(), NumberRange(least, most, message)], invalid_value_message=wrong)
 
 
 def _crawl_limit(label: str, name: str) -> Field:
@@ -65,36 +67,44 @@ class SiteSettingsForm(Form):
     """All of it is saved at once. What stays empty is as the installation has it."""
 
     name = StringField(
-        "Name", [Needed("Write what you call the site."), Length(max=100, message="Choose a shorter name.")]
+        lazy("Name"),
+        [
+            Needed(lazy("Write what you call the site.")),
+            Length(max=100, message=lazy("Choose a shorter name.")),
+        ],
     )
-    title = StringField("Title", [Length(max=100, message="Keep to 100 characters.")])
-    main_language = StringField("Main language")
-    strategy = StringField("Search", [Needed("Choose a strategy, such as hybrid.")])
-    flow = SelectField("Flow", choices=[SelectChoice(name, name) for name in FLOWS])
+    title = StringField(lazy("Title"), [Length(max=100, message=lazy("The limit is 100 characters."))])
+    main_language = StringField(lazy("Main language"))
+    strategy = StringField(lazy("Search"), [Needed(lazy("Choose a strategy, such as hybrid."))])
+    flow = SelectField(lazy("Flow"), choices=[SelectChoice(name, name) for name in FLOWS])
     refusals = SelectField(
-        "Refusals", choices=[SelectChoice(name, label) for name, label in FLOOR_LABELS.items()], default=""
+        lazy("Refusals"),
+        choices=[SelectChoice(name, label) for name, label in FLOOR_LABELS.items()],
+        default="",
     )
-    floor = _limit("Relevance floor", FloatField, 0, 1)
-    tone = SelectField("Tone", choices=[SelectChoice(name, label) for name, label in TONE_LABELS.items()])
+    floor = _limit(lazy("Relevance floor"), FloatField, 0, 1)
+    tone = SelectField(
+        lazy("Tone"), choices=[SelectChoice(name, label) for name, label in TONE_LABELS.items()]
+    )
     instructions = TextAreaField(
-        "Further instructions",
-        [Length(max=INSTRUCTIONS_CHARS, message=f"Keep to {INSTRUCTIONS_CHARS} characters.")],
+        lazy("Further instructions"),
+        [Length(max=INSTRUCTIONS_CHARS, message=lazy("The limit is 1,000 characters."))],
     )
-    daily_tokens = _limit("Tokens a day", IntegerField, 0, MOST_TOKENS)
-    daily_cost = _limit("Money a day", FloatField, 0, MOST_COST)
-    max_pages = _crawl_limit("Pages", "max_pages")
-    max_depth = _crawl_limit("Clicks from the start", "max_depth")
-    delay_s = _crawl_limit("Seconds between two requests", "delay_s")
-    concurrency = _crawl_limit("Requests at the same time", "concurrency")
+    daily_tokens = _limit(lazy("Tokens a day"), IntegerField, 0, MOST_TOKENS)
+    daily_cost = _limit(lazy("Money a day"), FloatField, 0, MOST_COST)
+    max_pages = _crawl_limit(lazy("Pages"), "max_pages")
+    max_depth = _crawl_limit(lazy("Clicks from the start"), "max_depth")
+    delay_s = _crawl_limit(lazy("Seconds between two requests"), "delay_s")
+    concurrency = _crawl_limit(lazy("Requests at the same time"), "concurrency")
 
     def validate_main_language(self, field: StringField) -> None:
         field.data = (field.data or "").strip().lower()
         if field.data and not (field.data.isascii() and field.data.isalpha() and 2 <= len(field.data) <= 3):
-            raise StopValidation("Write a language code such as en or de, or leave it empty.")
+            raise StopValidation(_("Write a language code such as en or de, or leave it empty."))
 
     def validate_refusals(self, field: SelectField) -> None:
         if field.data == OWN_FLOOR and self.floor.data is None:
-            raise StopValidation("Write a number from 0 to 1 below, or choose another entry.")
+            raise StopValidation(_("Write a number from 0 to 1 under Advanced, or choose another entry."))
 
     def validate_strategy(self, field: StringField) -> None:
         """As it is written shortest."""
@@ -172,7 +182,7 @@ def _number(field: Field) -> int | float | None:
     return int(field.data) if isinstance(field, IntegerField) else float(field.data)
 
 
-page = Page(tab="Settings", under=sites_page.page)
+page = Page(tab=lazy("Settings"), under=sites_page.page)
 
 SAMPLE = 3000
 """Pages that are looked at for the languages of a site."""
@@ -193,12 +203,12 @@ def site_settings_save(site: Site) -> ResponseReturnValue:
     differing = differences(site, after)
     if not differing:
         unchanged()
-        return done("Nothing was changed.", "site_settings")
+        return done(_("Nothing was changed."), "site_settings")
     changed("changed the settings of the site", changes=differing)
-    flash("The settings are saved. The next question is answered by them.", "done")
+    flash(_("The settings are saved. They apply from the next question on."), "done")
     if site.strategy != after.strategy and after.generation:
         crawling().start(site.id)
-        flash("The site is read again, so that the new search knows all of it.", "done")
+        flash(_("The site is crawled again, so that the new search knows all of it."), "done")
     return redirect(url_for("admin.site_settings", site_id=site.id))
 
 
@@ -233,7 +243,7 @@ def _shown(site: Site, form: SiteSettingsForm) -> str:
         site=site,
         form=form,
         strategies=strategy_names(),
-        languages=Counter(found.language or "unknown" for found in pages).most_common(8),
+        languages=Counter(found.language or _("unknown") for found in pages).most_common(8),
         calibration=site.options.get("calibration"),
         check=check,
         expected=_expected(site, check) if check.is_enough else [],

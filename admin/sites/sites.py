@@ -12,6 +12,8 @@ from wtforms.validators import Length, StopValidation
 from admin.forms import UNPROCESSABLE, Form, Needed, check_address, free_id, is_private, problem, suggest_id
 from admin.page import Page
 from admin.replies import done, unchanged
+from admin.start.walk import ADDRESS, MARKS, no_site
+from admin.texts import _, lazy
 from admin.visible import visible_sites
 from crawler.errors import BadStart, FetchError, Refused
 from server.api.access import configuration, crawling, stores
@@ -21,7 +23,7 @@ from server.jobs.crawl_options import crawl_options
 from server.jobs.dry_run import TooManyDryRuns
 from server.storage.errors import SiteExists
 
-page = Page(menu="Sites")
+page = Page(menu=lazy("Sites"))
 
 
 @page.get("/sites")
@@ -37,22 +39,66 @@ def sites() -> ResponseReturnValue:
 class Snippet:
     """What an operator copies, and where to try it first."""
 
-    tag: str
-    demo: str
-    reaches_only_here: bool
-    """Whether visitors elsewhere cannot load it: PUBLIC_URL is missing."""
+    base: str
+    """Address of this server, as pages load the widget from it."""
+    site_id: str
+
+    @property
+    def loader(self) -> str:
+        return f"{self.base}/widget/embed.js"
+
+    @property
+    def tag(self) -> str:
+        return f'<script src="{escape(self.loader)}" data-site="{escape(self.site_id)}" async></script>'
+
+    @property
+    def demo(self) -> str:
+        return f"{self.base}/demo/{self.site_id}"
+
+    @property
+    def reaches_only_here(self) -> bool:
+        """Whether visitors elsewhere cannot load it: PUBLIC_URL is missing."""
+        return is_private(self.base)
+
+    @property
+    def docusaurus(self) -> str:
+        return f'scripts: [{{ src: "{self.loader}", "data-site": "{self.site_id}", async: true }}],'
+
+    @property
+    def mkdocs_yml(self) -> str:
+        return "theme:\n  name: mkdocs  # or the theme that you use\n  custom_dir: overrides"
+
+    @property
+    def mkdocs(self) -> str:
+        block = f"{{% block scripts %}}\n  {{{{ super() }}}}\n  {self.tag}\n{{% endblock %}}"
+        return f'{{% extends "base.html" %}}\n\n{block}'
+
+    @property
+    def next(self) -> str:
+        script = f'<Script src="{self.loader}" data-site="{self.site_id}" />'
+        return f'import Script from "next/script";\n\n{script}'
+
+    @property
+    def tag_manager(self) -> str:
+        """Tag Manager leaves out attributes of its own tags that it does not know."""
+        return (
+            "<script>\n"
+            '  var chat = document.createElement("script");\n'
+            f'  chat.src = "{self.loader}";\n'
+            f'  chat.dataset.site = "{self.site_id}";\n'
+            "  document.body.appendChild(chat);\n"
+            "</script>"
+        )
 
 
 def snippet_of(site: Site) -> Snippet:
     """Without PUBLIC_URL the address by which the operator came is the best guess."""
-    base = configuration().settings.serving.public_url or request.host_url.rstrip("/")
-    tag = f'<script src="{escape(base)}/widget/embed.js" data-site="{escape(site.id)}" async></script>'
-    return Snippet(tag, f"{base}/demo/{site.id}", is_private(base))
+    return Snippet(configuration().settings.serving.public_url or request.host_url.rstrip("/"), site.id)
 
 
 new_page = Page(under=page)
-PERMIT = (
-    "To permit it, an owner adds it to the private hosts under Settings, or starts Docent with "
+PERMIT = lazy(
+    "To permit it, an owner adds it to the private hosts under Settings. Or start Docent with "
     "CRAWL_ALLOW_PRIVATE=1."
 )
 
@@ -60,8 +106,12 @@ PERMIT = (
 class SiteForm(Form):
     """Where the site is, and what to call it here."""
 
-    address = StringField("Address", [Needed("Write the address of the site, such as https://example.com/.")])
-    name = StringField("Name", [Length(max=100, message="Choose a name of at most 100 characters.")])
+    address = StringField(
+        lazy("Address"), [Needed(lazy("Write the address of the site, such as https://example.com/."))]
+    )
+    name = StringField(
+        lazy("Name"), [Length(max=100, message=lazy("Choose a name of at most 100 characters."))]
+    )
 
     def validate_address(self, field: StringField) -> None:
         """Completes the address and refuses what cannot or may not be crawled."""
@@ -70,9 +120,8 @@ class SiteForm(Form):
         try:
             crawl_options(site, configuration().settings).guard.check(field.data)
         except Refused as error:
-            raise StopValidation(
-                f"This address is not crawled: {error}. {PERMIT * error.can_be_allowed}"
-            ) from None
+            message = _("This address is not crawled: %(reason)s.", reason=error)
+            raise StopValidation(f"{message} {PERMIT if error.can_be_allowed else ''}") from None
         except BadStart as error:
             raise StopValidation(str(error)) from None
         except FetchError:
@@ -83,8 +132,8 @@ class NameForm(Form):
     """A site without a website."""
 
     site_name = StringField(
-        "What you call it",
-        [Needed("Write what you call it."), Length(max=100, message="Choose a shorter name.")],
+        lazy("What you call it"),
+        [Needed(lazy("Write what you call it.")), Length(max=100, message=lazy("Choose a shorter name."))],
     )
 
 
@@ -103,7 +152,7 @@ def site_create() -> ResponseReturnValue:
     if not form.validate() or not (site := _create(form)):
         return _shown(form=form), UNPROCESSABLE
     crawling().start(site.id)
-    return done(f"{site.name} is added. Docent is reading it now.", "site", site_id=site.id)
+    return done(_("%(name)s is added. The crawl begins now.", name=site.name), "start_crawl", site_id=site.id)
 
 
 @new_page.post("/new-site/of-sources", all_sites=True)
@@ -119,13 +168,14 @@ def site_create_of_sources() -> ResponseReturnValue:
         flow=settings.retrieval.flow, options=settings.privacy.new_site_options,
     )  # fmt: skip
     stores().sites.create(site)
-    return done(f"{name} is added. Now give it files, single pages or answers.", "sources", site_id=site.id)
+    message = _("%(name)s is added. Now give it files, single pages or answers.", name=name)
+    return done(message, "sources", site_id=site.id)
 
 
 def _looked_at(form: SiteForm) -> ResponseReturnValue:
-    """What would be read, before anything is kept."""
+    """What would be crawled, before anything is kept."""
     unchanged()
-    if not form.validate():
+    if not form.validate() or is_taken(form):
         return _shown(form=form), UNPROCESSABLE
     address = form.address.data
     try:
@@ -136,32 +186,42 @@ def _looked_at(form: SiteForm) -> ResponseReturnValue:
     return redirect(url_for("admin.dry_run", run_id=run_id, address=address, name=form.name.data or ""))
 
 
+def is_taken(form: SiteForm, but: str = "") -> bool:
+    """Whether a site other than `but` starts at the address of the form, which then says so."""
+    known = (site for site in stores().sites.all() if site.id != but)
+    same = next((site for site in known if form.address.data in site.start_urls), None)
+    if same is not None:
+        message = _("The site “%(name)s” starts at this address already. Write another one.", name=same.name)
+        problem(form, "address", message)
+    return same is not None
+
+
 def _shown(form: SiteForm | None = None, name_form: NameForm | None = None) -> str:
     return render_template(
         "admin/site_new.html",
         form=form or SiteForm(formdata=None),
         name_form=name_form or NameForm(formdata=None),
+        walk=no_site(ADDRESS),
     )
 
 
 def _create(form: SiteForm) -> Site | None:
     address = form.address.data
-    known = stores().sites.all()
-    if same := next((site for site in known if address in site.start_urls), None):
-        problem(form, "address", f"The site “{same.name}” starts at this address already. Write another one.")
+    if is_taken(form):
         return None
+    settings = configuration().settings
     site = Site(
-        id=suggest_id(address, {site.id for site in known}),
+        id=suggest_id(address, {site.id for site in stores().sites.all()}),
         name=(form.name.data or "").strip() or urlsplit(address).netloc,
         title="",
         start_urls=(address,),
-        strategy=configuration().settings.retrieval.strategy,
-        flow=configuration().settings.retrieval.flow,
-        options=configuration().settings.privacy.new_site_options,
+        strategy=settings.retrieval.strategy,
+        flow=settings.retrieval.flow,
+        options={**settings.privacy.new_site_options, MARKS: []},
     )
     try:
         return stores().sites.create(site)
     except SiteExists:
         # Somebody else added the same one between the look and the write.
-        problem(form, "address", "This site was added a moment ago. Find it under Sites.")
+        problem(form, "address", _("This site was added a moment ago. Find it under Sites."))
         return None

@@ -14,7 +14,7 @@ from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.page import Page
 from admin.sites import sites as sites_page
-from admin.texts import lazy
+from admin.texts import _, lazy
 from server.answering.disclosure import DISCLOSURE, DISCLOSURE_CHARS, Disclosure, added_text
 from server.api.access import configuration, stores
 from server.domain.contact import OPTION as CONTACT
@@ -43,61 +43,60 @@ CRAWLED = 4
 """Suggested questions that a crawl chooses."""
 LOOK = ("accent", "position", "theme", "radius", "font", "offset", "icon", "label", "title", "avatar")
 PROOFS = [
-    SelectChoice("0", "Off"),
-    SelectChoice("14", "Light: about half a second"),
-    SelectChoice("16", "Medium: about two seconds"),
-    SelectChoice("18", "Strong: about eight seconds"),
-    SelectChoice("20", "Under attack: about half a minute"),
+    SelectChoice("0", lazy("Off")),
+    SelectChoice("14", lazy("Light: about half a second")),
+    SelectChoice("16", lazy("Medium: about two seconds")),
+    SelectChoice("18", lazy("Strong: about eight seconds")),
+    SelectChoice("20", lazy("Under attack: about half a minute")),
 ]
-
-
-def _choices(*pairs: tuple[str, str]) -> list[SelectChoice]:
-    return [SelectChoice(value, text) for value, text in pairs]
+CORNERS = [
+    SelectChoice("", lazy("Follow the language of the page")),
+    SelectChoice("right", lazy("Bottom right")),
+    SelectChoice("left", lazy("Bottom left")),
+]
+THEMES = [
+    SelectChoice("", lazy("Follow the visitor's device")),
+    SelectChoice("light", lazy("Light")),
+    SelectChoice("dark", lazy("Dark")),
+]
+ICONS = [
+    SelectChoice("", lazy("Speech bubble")),
+    SelectChoice("help", lazy("Question mark")),
+    SelectChoice("spark", lazy("Spark")),
+    SelectChoice("search", lazy("Magnifying glass")),
+]
 
 
 class WidgetForm(Form):
     """All of it is saved at once."""
 
-    greeting = StringField("Greeting")
+    greeting = StringField(lazy("Greeting"))
     disclosure = StringField(lazy("Notice about the assistant"))
-    suggestions = TextAreaField("Suggested questions")
+    suggestions = TextAreaField(lazy("Suggested questions"))
 
-    accent = StringField("Colour")
-    position = SelectField(
-        "Side", choices=_choices(("", "By the page's language"), ("right", "Right"), ("left", "Left"))
-    )
-    theme = SelectField(
-        "Light or dark",
-        choices=_choices(("", "As the visitor's device"), ("light", "Light"), ("dark", "Dark")),
-    )
-    icon = SelectField(
-        "Launcher icon",
-        choices=_choices(
-            ("", "Speech bubble"),
-            ("help", "Question mark"),
-            ("spark", "Spark"),
-            ("search", "Magnifying glass"),
-        ),
-    )
-    label = StringField("Words on the launcher")
-    title = StringField("Title")
-    avatar = StringField("Picture")
-    radius = StringField("Rounding")
-    offset = StringField("Distance from the edges")
-    font = StringField("Font")
+    accent = StringField(lazy("Colour"))
+    position = SelectField(lazy("Corner"), choices=CORNERS)
+    theme = SelectField(lazy("Light or dark"), choices=THEMES)
+    icon = SelectField(lazy("Launcher icon"), choices=ICONS)
+    label = StringField(lazy("Words on the launcher"))
+    title = StringField(lazy("Title"))
+    avatar = StringField(lazy("Picture"))
+    radius = StringField(lazy("Rounding"))
+    offset = StringField(lazy("Distance from the edges"))
+    font = StringField(lazy("Font"))
 
-    consent_text = TextAreaField("Consent text")
-    privacy_url = StringField("Privacy page")
-    context_page = BooleanField("Address and title of the page")
-    context_selection = BooleanField("The words that the visitor has marked there")
-    proof_bits = SelectField("Proof of work", choices=PROOFS)
+    consent_text = TextAreaField(lazy("Consent text"))
+    privacy_url = StringField(lazy("Privacy page"))
+    context_page = BooleanField(lazy("Address and title of the page"))
+    context_selection = BooleanField(lazy("The words that the visitor has selected there"))
+    proof_bits = SelectField(lazy("Proof of work"), choices=PROOFS)
 
-    contact_email = StringField("E-mail")
-    contact_webhook = StringField("Webhook")
-    contact_new_secret = BooleanField("Make a new secret for the webhook")
-    contact_hours = StringField("Hours")
-    contact_timezone = StringField("Time zone")
-    contact_link = StringField("Contact page")
+    contact_email = StringField(lazy("E-mail"))
+    contact_webhook = StringField(lazy("Webhook"))
+    contact_new_secret = BooleanField(lazy("Make a new secret for the webhook"))
+    contact_hours = StringField(lazy("Hours"))
+    contact_timezone = StringField(lazy("Time zone"))
+    contact_link = StringField(lazy("Contact page"))
 
 
 def filled(site: Site) -> WidgetForm:
@@ -132,7 +131,7 @@ def with_proofs(form: WidgetForm, site: Site) -> WidgetForm:
     """Add the stored strength of the proof of work to the form's choices."""
     bits = str(proof_bits(site.options))
     if bits not in [choice.value for choice in PROOFS]:
-        form.proof_bits.choices = [*PROOFS, SelectChoice(bits, f"{bits} bits")]
+        form.proof_bits.choices = [*PROOFS, SelectChoice(bits, _("%(bits)s bits", bits=bits))]
     return form
 
 
@@ -148,7 +147,11 @@ class _Checks:
     def line(self, name: str, longest: int) -> str:
         line = one_line(self.text(name))
         if len(line) > longest:
-            problem(self.form, name, f"This has {len(line)} characters; keep to {longest}.")
+            problem(
+                self.form,
+                name,
+                _("This has %(count)s characters. The limit is %(most)s.", count=len(line), most=longest),
+            )
         return line
 
     def by(self, name: str, rule: Callable[[str], str]) -> str:
@@ -161,13 +164,26 @@ class _Checks:
     def suggestions(self) -> list[str]:
         lines = [one_line(line) for line in self.text("suggestions").splitlines() if line.strip()]
         if len(lines) > SUGGESTIONS:
-            problem(self.form, "suggestions", f"These are {len(lines)} questions; keep to {SUGGESTIONS}.")
+            problem(
+                self.form,
+                "suggestions",
+                _(
+                    "These are %(count)s questions. The limit is %(most)s.",
+                    count=len(lines),
+                    most=SUGGESTIONS,
+                ),
+            )
         long = next((line for line in lines if len(line) > SUGGESTION_CHARS), "")
         if long:
             problem(
                 self.form,
                 "suggestions",
-                f"“{long[:40]}…” has {len(long)} characters; keep to {SUGGESTION_CHARS}.",
+                _(
+                    "“%(start)s…” has %(count)s characters. The limit is %(most)s.",
+                    start=long[:40],
+                    count=len(long),
+                    most=SUGGESTION_CHARS,
+                ),
             )
         return lines
 
@@ -200,7 +216,11 @@ class _Checks:
         if made.webhook and (not made.secret or moved or self.form.contact_new_secret.data):
             made = replace(made, secret=token_urlsafe(32))
         if made.webhook and urlsplit(made.webhook).fragment:
-            problem(self.form, "contact_webhook", "Leave out what stands behind “#”: it is not sent.")
+            problem(
+                self.form,
+                "contact_webhook",
+                _("Leave out the “#” and what follows it. Browsers and servers do not send it."),
+            )
         return made
 
 
@@ -235,7 +255,9 @@ def changed(site: Site, form: WidgetForm, base: str) -> Site | None:
     }
     if form.context_selection.data and not form.context_page.data:
         problem(
-            form, "context_selection", "What is marked is of use with the page alone: allow both, or neither."
+            form,
+            "context_selection",
+            _("Selected words help only together with the page. Allow both or neither."),
         )
     if not sound or any(field.errors for field in form):
         return None
@@ -264,8 +286,8 @@ class Contrast:
 def contrasts(accent: str) -> list[Contrast]:
     """Contrasts with its text and both panels; of the widget's default colour when none is set."""
     colour = accent or OWN_ACCENT
-    rows = [Contrast("Text on it", "", contrast(colour, text_on(colour)), TEXT)]
-    names = {"white": "On the light panel", "dark": "On the dark panel"}
+    rows = [Contrast(_("Text on the colour"), "", contrast(colour, text_on(colour)), TEXT)]
+    names = {"white": _("The colour on the light panel"), "dark": _("The colour on the dark panel")}
     return rows + [
         Contrast(names[name], ground, contrast(colour, ground), SHAPE) for name, ground in PANELS.items()
     ]
@@ -274,13 +296,18 @@ def contrasts(accent: str) -> list[Contrast]:
 def warnings(accent: str) -> list[str]:
     """What is too little, in sentences."""
     return [
-        f"{row.name}, the colour has a contrast of {row.ratio:.1f} : 1; {row.least:g} : 1 is wanted."
+        _(
+            "%(what)s: the contrast is %(ratio)s : 1. Some visitors need at least %(least)s : 1.",
+            what=row.name,
+            ratio=f"{row.ratio:.1f}",
+            least=f"{row.least:g}",
+        )
         for row in contrasts(accent)
         if not row.enough
     ]
 
 
-page = Page(tab="Widget", under=sites_page.page)
+page = Page(tab=lazy("Widget"), under=sites_page.page)
 
 
 @page.get("/sites/<site_id>/widget", role=Role.EDITOR)
@@ -296,9 +323,9 @@ def widget_save(site: Site) -> ResponseReturnValue:
     if made is None:
         return _shown(site, form), UNPROCESSABLE
     stores().sites.update(made)
-    flash("The widget is saved. Visitors get it within a minute.", "done")
+    flash(_("The widget is saved. Visitors see it within a minute."), "done")
     for warning in warnings(_accent(made)):
-        flash(f"{warning} Some visitors will hardly see it.", "warn")
+        flash(warning, "warn")
     return redirect(url_for("admin.widget", site_id=site.id))
 
 

@@ -30,7 +30,8 @@ function measure() {
     const ratio = Math.max(...grounds.map((other) => contrast(colour, other)));
     const enough = ratio >= Number(row.dataset.least);
     row.querySelector("b").textContent = `${ratio.toFixed(1)} : 1`;
-    Object.assign(row.querySelector(".badge"), { textContent: enough ? "Enough" : "Too little", className: `badge ${enough ? "well" : "warn"}` });
+    const badge = row.querySelector(".badge");
+    Object.assign(badge, { textContent: enough ? badge.dataset.enough : badge.dataset.little, className: `badge ${enough ? "well" : "warn"}` });
   }
 }
 
@@ -40,7 +41,7 @@ function dress() {
   if (!widget) return;
   const dark = ground.getAttribute("aria-pressed") === "true";
   page.documentElement.dataset.ground = dark ? "dark" : "light";
-  for (const name of NAMES) {
+  for (const name of NAMES.filter((name) => form.elements[name])) {
     const value = name === "accent" ? accent() : form.elements[name].value.trim();
     // Where the visitor's device decides, the preview shows the panel that goes with its page.
     const shown = name === "theme" && !value ? page.documentElement.dataset.ground : value;

@@ -5,11 +5,13 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 
-from crawler.fetching.addresses import PrivateHost
+from server.domain.site import Site
+from server.guards.network import with_hosts_of
 from server.jobs.crawl_watch import Interrupt
-from server.jobs.site_profile import site_from_address
+from server.jobs.site_profile import site_from_address, with_address
 from server.runtime.configuration import LiveSettings
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
@@ -40,27 +42,39 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """0 when the site's new index is live; 1 with the reason when it is not; 130 when it was paused."""
     with closing(open_runtime(settings)) as runtime:
-        site_id = _site(runtime, options, settings)
-        crawl_id = _crawl_id(runtime, site_id, anew=options.anew)
+        site_id, moved = _site(runtime, options, settings)
+        crawl_id = _crawl_id(runtime, site_id, anew=options.anew or moved)
         return _crawl(runtime, site_id, crawl_id)
 
 
-def _site(runtime: Runtime, options: argparse.Namespace, settings: Settings) -> str:
-    known = runtime.stores.sites.find(options.url)
+def _site(runtime: Runtime, options: argparse.Namespace, settings: Settings) -> tuple[str, bool]:
+    """The id of the site to crawl, and whether it begins at another address than before."""
+    sites, moved = runtime.stores.sites, False
+    known = sites.find(options.url)
     if known is None:
         wanted = site_from_address(options.url, settings, site_id=options.site)
-        known = runtime.stores.sites.find(wanted.id) or runtime.stores.sites.create(wanted)
+        known = sites.find(wanted.id) or sites.create(wanted)
+        address = wanted.start_urls[0]
+        if moved := address not in known.start_urls:
+            known = sites.change(known.id, lambda site: _starting_at(site, address))
+            print(f"{known.id} starts at {' and '.join(known.start_urls)} from now on.", file=sys.stderr)
     if options.allow_private:
         _permit(runtime.configuration.live, known.start_urls)
-    return known.id
+    return known.id, moved
+
+
+def _starting_at(site: Site, address: str) -> Site:
+    """An address that never led to a page is replaced; what visitors are answered from stays."""
+    if not site.generation:
+        return with_address(site, address)
+    return replace(site, start_urls=(*site.start_urls, address))
 
 
 def _permit(live: LiveSettings, addresses: Sequence[str]) -> None:
     """Add the hosts and ports of these addresses to the owner's list of private hosts."""
-    listed = live.refresh().serving.private_host_texts
-    wanted = (*listed, *map(str, filter(None, map(PrivateHost.of, addresses))))
-    if len(texts := dict.fromkeys(wanted)) > len(listed):
-        live.change({"private_hosts": ",".join(texts)}, "the shell")
+    settings = live.refresh()
+    if (hosts := with_hosts_of(settings, addresses)) != ",".join(settings.serving.private_host_texts):
+        live.change({"private_hosts": hosts}, "the shell")
 
 
 def _crawl_id(runtime: Runtime, site_id: str, *, anew: bool) -> int:
@@ -97,7 +111,7 @@ def _crawl(runtime: Runtime, site_id: str, crawl_id: int) -> int:
     pages, chunks = runtime.stores.content(site_id).counts()
     # After that, the site is only asked its own questions.
     spent = ((ended.finished_at or datetime.now(UTC)) - started).total_seconds()
-    print(f"{site_id}: {pages} pages, {chunks} chunks live after {spent:.1f} s. {ended.message}")
+    print(f"{site_id}: {pages} pages, {chunks} sections live after {spent:.1f} s. {ended.message}")
     print(f'Ask it: python -m server ask --site {site_id} "..."')
     return 0
 

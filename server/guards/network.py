@@ -4,6 +4,8 @@
 and the addresses that whoever started the process gave in its environment.
 """
 
+from collections.abc import Iterable
+
 from crawler.fetching.addresses import AddressGuard, PrivateHost
 from server.settings import Settings
 
@@ -12,6 +14,12 @@ def private_hosts(settings: Settings, *own: str) -> tuple[PrivateHost, ...]:
     """Return the owner's list, and the host and port of each address in `own` that is not empty."""
     listed = map(PrivateHost.parse, settings.serving.private_host_texts)
     return (*listed, *filter(None, map(PrivateHost.of, own)))
+
+
+def with_hosts_of(settings: Settings, addresses: Iterable[str]) -> str:
+    """Return the owner's list with the host and port of each of these addresses, as the setting has it."""
+    added = map(str, filter(None, map(PrivateHost.of, addresses)))
+    return ",".join(dict.fromkeys((*settings.serving.private_host_texts, *added)))
 
 
 def outgoing(settings: Settings, *own: str, everywhere: bool = False) -> AddressGuard:

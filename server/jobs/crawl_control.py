@@ -50,10 +50,19 @@ class CrawlControl:
         return self._change(site_id, self._try_stop)
 
     def give_up(self, site_id: str) -> None:
-        """Ends a crawl that is not under way, without what it read, for a new one is to begin."""
+        """Ends a crawl that no process works on, without what it read, for a new one is to begin."""
         run = self._crawls.latest(site_id)
-        if run is not None and (run.state == PAUSED or self._crawls.is_left(run)):
+        if run is not None and (run.state in (PAUSED, WAITING) or self._crawls.is_left(run)):
             self._crawls.finish(run.id, STOPPED, "a new crawl was begun instead")
+
+    def start_over(self, site_id: str) -> int:
+        """Queue a new crawl whatever the state of the last one, as the site begins at another address now;
+        return its number."""
+        self.give_up(site_id)
+        run = self._crawls.latest(site_id)
+        if run is not None and run.state == RUNNING:
+            self._crawls.want(run, STOP)
+        return self.start(site_id)
 
     def decide(self, gates: GateStore, check: Check, state: str, by: str) -> bool:
         """Lets what the gate holds back go live, or drops it; false while a crawl is under way, or when it

@@ -100,7 +100,7 @@ class PageRefresh(CrawlWork):
             PageDecisions(self._db, self._site.id).tidy(self._run.url)
         check_quotes(self._db, self._site.id, self._settings.serving.base_url)
         if report.chunks_added or report.chunks_removed:
-            message += f"; {report.chunks_added} chunks new, {report.chunks_removed} gone"
+            message += f"; sections: {report.chunks_added} new, {report.chunks_removed} removed"
         return state, message
 
     def _bring_in_line(self) -> str:

@@ -283,7 +283,7 @@ class WholeCrawl(CrawlWork):
 
 def _summary(report: IndexReport) -> str:
     return (
-        f"{report.pages_indexed} pages indexed, {report.pages_unchanged} unchanged, "
+        f"pages: {report.pages_indexed} indexed, {report.pages_unchanged} unchanged, "
         f"{report.pages_removed} removed; "
-        f"{report.chunks_added} chunks new, {report.chunks_removed} gone"
+        f"sections: {report.chunks_added} new, {report.chunks_removed} removed"
     )

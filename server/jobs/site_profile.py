@@ -31,9 +31,10 @@ SHORTEST = 3
 GREETINGS = wordset(
     "welcome home homepage index start startseite willkommen accueil bienvenue inicio bienvenido bienvenidos "
     "início bem-vindo benvenuti benvenuto welkom strona-główna witamy главная ana-sayfa "
+    "menu menus navigation contents "
     "首页 欢迎 ホーム ようこそ 홈 환영합니다"
 )
-"""Titles of start pages that name no site."""
+"""Titles of start pages that name no site, among them names of their menus."""
 
 
 def profile(site: Site, content: ContentReader, name: str = "") -> Site:
@@ -133,6 +134,19 @@ def site_from_address(address: str, settings: Settings, *, site_id: str = "") ->
         strategy=settings.retrieval.strategy,
         flow=settings.retrieval.flow,
         options=settings.privacy.new_site_options,
+    )
+
+
+def with_address(site: Site, address: str) -> Site:
+    """Return the site with another start address in place of its first one. A name that was made of the old
+    address follows it, and so does the title of a site that was never crawled completely."""
+    before, *others = site.start_urls or ("",)
+    is_named_by_host = site.name in (urlsplit(before).netloc, urlsplit(before).hostname)
+    return replace(
+        site,
+        start_urls=(address, *(url for url in others if url != address)),
+        name=urlsplit(address).netloc if is_named_by_host else site.name,
+        title=site.title if site.generation else "",
     )
 
 

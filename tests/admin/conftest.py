@@ -172,7 +172,7 @@ def site(runtime):
 def busy(runtime, site):
     """What a dashboard shows after a few weeks: two sites, crawls, questions, incidents."""
     first_crawl = make_crawl(runtime)
-    make_crawl(runtime, message="1 page indexed, 2 unchanged, 0 removed; 4 chunks new, 3 gone")
+    make_crawl(runtime, message="pages: 1 indexed, 2 unchanged, 0 removed; sections: 4 new, 3 removed")
     runtime.stores.sites.create(
         Site("docs", "Documentation of the lamp driver", "", ("https://docs.example/",))
     )

@@ -85,7 +85,7 @@ def fill(runtime):
         runtime.stores.crawls.finish(waiting.id, "done", "the page is live as it was decided")
     run = runtime.stores.crawls.wait_for_page("lantern", PAGE, DELIVERY)
     CrawlJournal(runtime.database, run).write([JournalEntry(DELIVERY, 0, state="fetched", content_hash="9")])
-    runtime.stores.crawls.finish(run, "done", "changed; 1 chunks new, 1 gone")
+    runtime.stores.crawls.finish(run, "done", "changed; sections: 1 new, 1 removed")
     PageQuotes(runtime.database, "lantern").put(DELIVERY, "9", 1, 1)
     fill_card(runtime)
     make_other_crawl(runtime)

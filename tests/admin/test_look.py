@@ -23,6 +23,14 @@ PAGES = {
     "site_new": "/admin/new-site",
     "site": "/admin/sites/lantern",
     "site_failed": "/admin/sites/docs",
+    "site_address": "/admin/sites/lantern/address",
+    "start_crawl": "/admin/sites/lantern/start/crawl",
+    "start_crawl_running": "/admin/sites/atlas/start/crawl",
+    "start_crawl_failed": "/admin/sites/docs/start/crawl",
+    "start_questions": "/admin/sites/lantern/start/questions",
+    "start_look": "/admin/sites/lantern/start/look",
+    "start_messages": "/admin/sites/lantern/start/messages",
+    "start_model": "/admin/sites/lantern/start/model",
     "scope": "/admin/sites/lantern/scope?url=mailto:somebody",
     "site_settings": "/admin/sites/lantern/settings",
     "site_removal": "/admin/sites/lantern/remove",
@@ -98,12 +106,12 @@ def test_forms_show_what_is_wrong_beside_the_field(browser, address, runtime):
     with opened(browser, address, "phone", "light") as tab:
         tab.goto(f"/admin/setup#token={token}")
         check(tab, "setup", "phone", "light")
-        tab.get_by_role("button", name="Make the account").click()
+        tab.get_by_role("button", name="Create account").click()
         check(tab, "setup_wrong", "phone", "light")
         field = tab.get_by_label("E-mail")
         assert field.evaluate("field => field === document.activeElement")
         assert field.evaluate(
             "field => document.getElementById(field.getAttribute('aria-describedby').split(' ')[1]).textContent"
-        ) == ("Write your e-mail address: you log in with it.")
+        ) == ("Write your e-mail address. You log in with it.")
         tab.goto("/admin/login")
         check(tab, "login", "phone", "light")

@@ -10,6 +10,7 @@ from tests.admin.conftest import Browser, log_in
 from tests.admin.routes import PUBLIC, VALUES, digest, rules, token_of
 
 ROLE_OF = {f"admin.{route.endpoint}": route.role for page in PAGES for route in page.routes}
+OWNERS = ("/settings", "/sites/<site_id>/remove", "/sites/<site_id>/start/model")
 OWN_ACCOUNT = "/admin/account"
 EMAILS = {role: f"{role.value}@example.com" for role in Role}
 
@@ -34,8 +35,8 @@ def browser_of(app, people):
 
 
 def test_the_roles_of_the_routes_are_as_people_are_told():
-    """Not read from the code that is tested: owners alone have settings, people, and sites that go, are exported
-    or are imported; viewers send no form but those of their own account."""
+    """Not read from the code that is tested: owners alone have settings, models, people, and sites that go, are
+    exported or are imported; viewers send no form but those of their own account."""
     for page in PAGES:
         for route in page.routes:
             name = f"{route.method} {route.rule}"

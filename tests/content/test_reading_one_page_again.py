@@ -66,7 +66,7 @@ def test_an_address_of_another_website_is_refused(shop):
 def test_a_page_that_was_not_known_is_added(shop):
     shop.set_page("/warranty", "Warranty", "<p>The warranty lasts three years.</p>")
     run = read_again(shop, "/warranty")
-    assert run.message.startswith("changed; 1 chunks new")
+    assert run.message.startswith("changed; sections: 1 new")
     assert "three years" in shop.answer("How long is the warranty?").text
 
 

@@ -74,7 +74,7 @@ def test_pages_that_a_stopped_crawl_did_not_visit_are_not_missing_and_are_read_n
     assert slow.pages() == set(slow.website.pages)
     assert all(not page.missed for page in slow.runtime.stores.content("shop").pages())
     slow.runtime.crawling.refresh("shop", slow.runtime.stores.crawls.wait("shop"))
-    assert slow.run.message.startswith("1 pages indexed, 29 unchanged")
+    assert slow.run.message.startswith("pages: 1 indexed, 29 unchanged")
 
 
 def test_what_waits_is_paused_and_stopped_at_once(slow):

@@ -99,7 +99,7 @@ def test_suggested_questions_that_an_operator_wrote_outlive_a_crawl(owner):
 def test_an_unchanged_site_is_not_embedded_again(owner):
     owner.crawl()
     again = owner.crawl()
-    assert "0 pages indexed, 5 unchanged, 0 removed; 0 chunks new, 0 gone" in again.message
+    assert "pages: 0 indexed, 5 unchanged, 0 removed; sections: 0 new, 0 removed" in again.message
     assert "anew" not in again.message
     assert owner.runtime.stores.sites.get("shop").generation == 1
 
@@ -108,7 +108,7 @@ def test_a_changed_page_is_answered_from_its_new_text(owner, website):
     owner.crawl()
     title, content = SHOP["/delivery"]
     website.pages["/delivery"] = (title, content.replace("4.50 EUR", "6.00 EUR"))
-    assert owner.crawl().message.startswith("1 pages indexed, 4 unchanged")
+    assert owner.crawl().message.startswith("pages: 1 indexed, 4 unchanged")
     assert "6.00 EUR" in owner.answer("What does delivery cost?").text
 
 

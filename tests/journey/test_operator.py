@@ -92,26 +92,29 @@ def make_account(tab, docent):
     tab.get_by_label("E-mail").fill("ada@example.com")
     tab.get_by_label("Password", exact=True).fill("correct horse battery")
     tab.get_by_label("Password again").fill("correct horse battery")
-    tab.get_by_role("button", name="Make the account").click()
+    tab.get_by_role("button", name="Create account").click()
 
 
 def add_the_library(tab, library):
     """With a look at what would be read first."""
+    tab.get_by_role("link", name="Overview").click()
     tab.get_by_role("link", name="Add a site").first.click()
     tab.get_by_label("Address").fill(library.url)
     tab.get_by_label("Name").fill("Town Library")
-    tab.get_by_role("button", name="See first what would be read").click()
+    tab.get_by_role("button", name="Check the address").click()
     expect(tab.locator(".state .badge")).to_have_text("Done")
-    expect(tab.get_by_role("table", name="Pages that would be read")).to_contain_text("Opening hours")
-    tab.get_by_role("button", name="Add and read it").click()
-    expect(tab.locator(".state .badge")).to_have_text("Read completely", timeout=LONG_MS)
+    tab.get_by_text("Pages that were opened").click()
+    expect(tab.get_by_role("table", name="Pages that would be crawled")).to_contain_text("Opening hours")
+    tab.get_by_role("button", name="Add the site and crawl it").click()
+    expect(tab.get_by_text("2 pages are ready for questions.")).to_be_visible(timeout=LONG_MS)
+    tab.goto(tab.url.removesuffix("/start/crawl"))
     expect(tab.locator("#live-pages")).to_have_text("2")
 
 
 def embed_it(tab, library):
     """Copies the tag into the website's pages, and has it checked."""
     library.head = tab.locator("#tag").inner_text()
-    tab.get_by_role("link", name="Check that it is installed and answers").click()
+    tab.get_by_role("link", name="Steps for WordPress, Shopify and others, and a check").click()
     tab.get_by_role("button", name="Check this page").click()
     steps = tab.get_by_role("list", name="What the check found")
     expect(steps).to_contain_text("Visitors on")

@@ -44,7 +44,7 @@ def test_a_site_is_made_of_a_folder_and_answers_and_listed_and_emptied(shell, tm
     (tmp_path / "faq.csv").write_text("question,answer\nAre you open on Sunday?,No.\n")
     code, out, _ = shell("add", "lamps", folder, "--pairs", tmp_path / "faq.csv", "--now")
     assert code == 0
-    assert "2 pages indexed" in out
+    assert "pages: 2 indexed" in out
     code, out, _ = shell("list", "lamps")
     lines = {line.split("\t")[1]: line.split("\t") for line in out.splitlines()}
     assert lines["folder"][2:] == [str(folder), "1 fetched, 1 unsupported"]

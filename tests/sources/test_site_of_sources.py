@@ -108,9 +108,11 @@ def test_what_has_not_changed_costs_no_embedding(owner):
     owner.upload("guide.md", GUIDE)
     owner.paste("Common questions", PAIRS)
     owner.refresh()
-    assert "0 pages indexed, 3 unchanged, 0 removed; 0 chunks new" in owner.refresh().message
+    assert "pages: 0 indexed, 3 unchanged, 0 removed; sections: 0 new" in owner.refresh().message
     owner.upload("guide.md", GUIDE.replace(b"ten minutes", b"twenty minutes"))
-    assert owner.refresh().message.startswith("1 pages indexed, 2 unchanged, 0 removed; 1 chunks new, 1 gone")
+    assert owner.refresh().message.startswith(
+        "pages: 1 indexed, 2 unchanged, 0 removed; sections: 1 new, 1 removed"
+    )
 
 
 def test_pages_of_a_removed_source_leave_the_index_and_the_database(owner):

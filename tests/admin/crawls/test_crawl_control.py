@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from admin.crawls.crawls import about
+from admin.formats import about
 from tests.admin.conftest import queued
 from tests.admin.samples import make_crawl, make_long_crawl
 
@@ -30,10 +30,10 @@ def test_a_running_crawl_shows_counts_pace_and_remaining_time(operator, running)
     page = operator.get(PAGE).text
     assert "12.3 addresses a second, about 3 minutes left" in page
     assert re.search(r"<progress max=\"400\" value=\"250\"", page)
-    assert re.findall(r">(Waiting|Being compared|Read|Error) <b>(\d+)</b>", page) == [
+    assert re.findall(r">(Waiting|Being compared|Crawled|Error) <b>(\d+)</b>", page) == [
         ("Waiting", "100"),
         ("Being compared", "50"),
-        ("Read", "100"),
+        ("Crawled", "100"),
         ("Error", "50"),
     ]
     assert '">/lamps</a>' in page, "linked from"
@@ -51,11 +51,11 @@ def test_without_a_pace_no_time_is_foretold(operator, runtime, running):
     [
         (4, "a few seconds"),
         (34, "about 30 seconds"),
-        (60, "about a minute"),
+        (60, "about 1 minute"),
         (185, "about 3 minutes"),
-        (3500, "about an hour"),
+        (3500, "about 1 hour"),
         (7300, "about 2 hours"),
-        (90_000, "about a day"),
+        (90_000, "about 1 day"),
     ],
 )
 def test_a_guessed_time_is_said_roughly(seconds, words):
@@ -65,12 +65,12 @@ def test_a_guessed_time_is_said_roughly(seconds, words):
 def test_a_crawl_is_paused_resumed_and_stopped(operator, runtime, running):
     assert buttons(operator.get("/admin/sites/atlas").text) == ["pause", "stop"]
     page = press(operator, "pause")
-    assert "is being paused" in page
+    assert "is pausing" in page
     assert ">Pausing</span>" in page
     assert runtime.stores.crawls.get(running).wanted == "pause"
     runtime.stores.crawls.set_aside(runtime.stores.crawls.get(running))
     page = press(operator, "resume", PAGE)
-    assert "goes on as soon as the worker has time" in page
+    assert "goes on as soon as the queue is free" in page
     assert queued(runtime) == [("atlas", running)]
     page = press(operator, "stop")
     assert ">Stopping</span>" in page
@@ -87,13 +87,13 @@ def test_a_paused_crawl_is_resumed_or_stopped_before_a_new_one_begins(operator, 
     assert buttons(page) == ["resume", "stop"]
     assert ">Paused</span>" in page
     operator.send("/admin/sites/atlas", {}, "/admin/sites/atlas/crawls")
-    assert "is paused: resume it, or stop it first" in operator.get("/admin/sites/atlas").text
+    assert "is paused. Resume it, or stop it first" in operator.get("/admin/sites/atlas").text
     assert len(runtime.stores.crawls.history("atlas")) == 1
 
 
 def test_what_ended_between_the_look_and_the_click_is_said(operator, runtime, running):
     runtime.stores.crawls.finish(running, "done", "")
-    assert "has ended meanwhile" in press(operator, "stop")
+    assert "has ended in the meantime" in press(operator, "stop")
 
 
 def test_an_older_crawl_has_no_buttons(operator, runtime, site):
@@ -136,7 +136,9 @@ def test_a_site_is_given_a_schedule_and_shows_its_next_time(operator, runtime, s
         return operator.get("/admin/sites/lantern").text
 
     page = choose("daily")
-    assert re.search(r"Docent reads the site daily, next <time [^>]+>in (1 day|2[34] hours)</time>", page)
+    assert re.search(
+        r"Docent crawls the site every day, next <time [^>]+>in (1 day|2[34] hours)</time>", page
+    )
     assert '<option value="daily" selected>' in page
     assert "Choose how often" in choose("sometimes")
     assert runtime.stores.schedules.get("lantern").every == "daily"

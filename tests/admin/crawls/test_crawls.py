@@ -33,10 +33,10 @@ def test_the_history_shows_every_crawl_with_its_figures(operator, runtime, two):
     assert shown == [str(decided), str(page_run), str(two[1]), str(two[0])]
     assert "The whole site" in page
     assert 'One page<p class="address">/delivery</p>' in page
-    assert "Waiting for the worker" in page
+    assert "Waiting to start" in page
     assert "Unchanged." in page
     assert f'href="{HISTORY}/{two[1]}/against/{two[0]}"' in page
-    assert "CRAWLS_KEPT" in page
+    assert "crawls of the site are kept with all their addresses" in page
     shown = operator.get(f"{HISTORY}?kind=site").text
     assert "One page<p" not in shown
     assert "None of this kind" not in operator.get(f"{HISTORY}?kind=nonsense&page=-3").text
@@ -44,7 +44,7 @@ def test_the_history_shows_every_crawl_with_its_figures(operator, runtime, two):
 
 def test_a_site_that_was_never_crawled_says_so(operator, runtime, site):
     page = operator.get(HISTORY).text
-    assert "was never read" in page
+    assert "has not been crawled yet" in page
     assert "Compare two crawls" not in page
     assert operator.get("/admin/sites/nobody/crawls").status_code == 404
 
@@ -61,10 +61,10 @@ def test_a_crawl_under_way_shows_what_is_indexed_and_the_newest_problems(operato
         answer = operator.get(address)
         page = answer.json["html"] if answer.is_json else answer.text
         assert "<dt>Pages indexed</dt><dd>41</dd>" in page
-        assert "<dt>Chunks indexed</dt><dd>205</dd>" in page
+        assert "<dt>Sections indexed</dt><dd>205</dd>" in page
         assert "<dt>Errors so far</dt><dd>50</dd>" in page
         assert page.count("https://atlas.example/lamps/") >= 5
-        assert "Problems as they come" in page
+        assert "Newest problems" in page
     live = operator.get("/admin/sites/atlas/crawls/progress").json
     assert live["active"]
     assert "12.3 addresses a second" in live["html"]
@@ -80,7 +80,7 @@ def test_addresses_are_filtered_by_reason(operator, runtime, two):
         f"{ROOT}copy-2"
     ]
     nothing = operator.get(f"{HISTORY}/{two[1]}?reason=100%25&state=gone").text
-    assert "No address fits" in nothing
+    assert "No address matches" in nothing
     lines = operator.get(f"{HISTORY}/{two[1]}.csv?reason=not modified").text.splitlines()
     assert [line.split(",")[0] for line in lines[1:]] == [f"{ROOT}lamp-care"]
 
@@ -89,14 +89,14 @@ def test_two_crawls_are_compared(operator, runtime, two):
     earlier, later = two
     against = f"{HISTORY}/{later}/against/{earlier}"
     page = operator.get(against).text
-    counts = dict(re.findall(r">(All|New|Not found again|Changed|Ended differently) <b>(\d+)</b>", page))
-    told = {"New": "3", "Not found again": "3", "Changed": "0", "Ended differently": "1"}
+    counts = dict(re.findall(r">(All|New|Not found again|Changed|Different result) <b>(\d+)</b>", page))
+    told = {"New": "3", "Not found again": "3", "Changed": "0", "Different result": "1"}
     assert counts == {"All": "7", **told}
     assert addresses(operator.get(f"{against}?kind=added")) == [f"{ROOT}copy", f"{ROOT}copy-2", f"{ROOT}new"]
     assert addresses(operator.get(f"{against}?kind=state")) == [f"{ROOT}returns"]
     assert len(addresses(operator.get(f"{against}?kind=missing"))) == 3
     assert addresses(operator.get(f"{against}?search=COPY-2")) == [f"{ROOT}copy-2"]
-    assert "No address fits" in operator.get(f"{against}?kind=changed").text
+    assert "No address matches" in operator.get(f"{against}?kind=changed").text
     assert operator.get(f"{against}?kind=nonsense&page=0").status_code == 200
     lines = operator.get(f"{against}.csv?kind=state").text.splitlines()
     assert lines[0] == "address,difference,before,reason before,now,reason now"
@@ -145,7 +145,7 @@ def test_one_page_is_read_again(operator, runtime, two):
     assert queued(runtime) == [("lantern", run.id)]
     page = operator.get(answer.location).text
     assert "<h1>One page</h1>" in page
-    assert "as soon as the worker has time" in page
+    assert "as soon as the queue is free" in page
     again = operator.send(f"{HISTORY}/{two[1]}", fields, f"{HISTORY}/page")
     assert again.location == answer.location, "one that waits is that one"
 

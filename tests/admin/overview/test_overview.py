@@ -119,7 +119,7 @@ def test_sites_say_whether_they_are_read_and_what_they_were_asked(operator, talk
     assert found["Live pages"][1] == "3"
     assert operator.get(found["Live pages"][0]).text.count('role="rowheader"') == 3
     assert counted(operator, found["Questions"][0]) == found["Questions"][1] == "9"
-    crawl = re.search(r'<dd class="words"><a href="([^"]+)">Read completely', page)[1]
+    crawl = re.search(r'<dd class="words"><a href="([^"]+)">Complete', page)[1]
     assert operator.get(crawl).status_code == 200
 
 

@@ -11,7 +11,7 @@ def send(browser, token, **changed):
 
 def test_the_setup_link_makes_the_first_operator_and_logs_in(client, runtime):
     answer = send(client, runtime.people.operators.setup_token())
-    assert answer.location == "/admin/"
+    assert answer.location == "/admin/start"
     assert EMAIL in client.get("/admin/").text
     assert runtime.people.operators.find(EMAIL).password_hash.startswith("$argon2id$")
 

@@ -60,11 +60,11 @@ def test_before_a_site_is_added_its_pages_and_robots_txt_are_shown(operator, web
     answer = operator.send("/admin/new-site", {"address": website.url, "name": "Lamps", "look": "1"})
     assert answer.status_code == 302
     text = ended(operator, answer.location)
-    assert "Pages read 3" in text
-    assert "In the sitemaps 5" in text
+    assert "The sitemap lists 5 addresses." in text
+    assert "3 pages opened. The check ends here." in text
     assert "Disallow: /prices" in text
     assert "wait 0.01 s between two pages" in text
-    assert "2 further addresses were found and not read" in text
+    assert "Language English (3)" in text
     assert runtime.stores.sites.all() == []
     assert runtime.people.audit.recent(5) == []
 
@@ -86,8 +86,7 @@ def test_the_rules_of_a_known_site_are_tried_without_a_crawl(operator, website, 
     answer = operator.send(f"/admin/sites/{site.id}/scope", {}, f"/admin/sites/{site.id}/dry-runs")
     text = ended(operator, answer.location)
     assert "/delivery" in text
-    assert "Left out 1" in text
-    assert "/delivery" in text.partition("Would be left out")[2]
+    assert "/delivery" in text.partition("1 address would be left out")[2]
     assert len(runtime.stores.crawls.history(site.id)) == 1, "the one that adding the site queued"
 
 
@@ -97,7 +96,8 @@ def test_what_robots_txt_forbids_is_left_out_with_its_line(operator, website, ru
     )
     answer = operator.send("/admin/new-site", {"address": website.url, "look": "1"})
     text = ended(operator, answer.location)
-    assert "Pages read 4" in text
+    assert "4 pages opened. This is the whole site." in text
+    assert "1 address was left out because of them." in text
     assert 'robots.txt line 2: "Disallow: /prices"' in text.replace("&#34;", '"')
 
 

@@ -26,7 +26,7 @@ def test_rules_are_kept_with_the_site_and_shown_again(operator, runtime, saved):
     assert scope_of(runtime.stores.sites.get("lantern")) == wanted
     page = operator.get(PAGE).text
     assert "/docs/*\n/help/*</textarea>" in page
-    assert "The scope is saved" in page
+    assert "The rules are saved" in page
 
 
 def test_rules_reach_the_crawl(runtime, saved):

@@ -67,13 +67,13 @@ def test_what_a_crawl_learned_is_kept(operator, site, runtime):
         ("flow", "magic", "Not a valid choice"),
         ("tone", "rude", "Not a valid choice"),
         ("refusals", "never", "Not a valid choice"),
-        ("refusals", "own", "Write a number from 0 to 1 below"),
+        ("refusals", "own", "Write a number from 0 to 1 under Advanced"),
         ("floor", "1.5", "Write a number from 0 to 1"),
         ("floor", "NaN", "Write a number from 0 to 1"),
-        ("floor", "high", "Write a number from 0 to 1"),
-        ("instructions", "x" * 1001, "Keep to 1000 characters."),
+        ("floor", "high", "Write a number, or leave it empty."),
+        ("instructions", "x" * 1001, "The limit is 1,000 characters."),
         ("daily_tokens", "-1", "Write a number from 0"),
-        ("daily_tokens", "many", "Write a number from 0"),
+        ("daily_tokens", "many", "Write a number, or leave it empty."),
         ("max_pages", "0", "Write a number from 1"),
         ("concurrency", "1000", "Write a number from 1 to 64"),
         ("delay_s", "61", "Write a number from 0 to 60"),
@@ -116,7 +116,7 @@ def test_what_to_expect_of_each_choice_is_said_in_words(operator, checked):
         "<strong>Balanced (default)</strong>: at this setting (floor 0.12) Docent would have answered "
         "50 % (37 to 63 %) of 40 questions that your site does not answer, and refused 2 % (1 to 10 %) of 40 that it does."
     ) in shown
-    assert "<strong>Refuse more</strong>, saved: at this setting (floor 0.30)" in shown
+    assert "<strong>Refuse more</strong> (saved): at this setting (floor 0.30)" in shown
     assert "Made from your own pages on 2026-05-31" in shown
 
 
@@ -124,7 +124,7 @@ def test_an_own_number_has_its_line_too(operator, checked):
     send(operator, refusals="own", floor="0.4")
     shown = operator.get(PATH).text
     assert (
-        "<strong>Own number</strong>, saved: at this setting (floor 0.40) Docent would have answered 2 %"
+        "<strong>Own number</strong> (saved): at this setting (floor 0.40) Docent would have answered 2 %"
         in shown
     )
 

@@ -89,11 +89,11 @@ WRONG = [
     ("avatar", "http://cdn.example/a.png", "begins with https://"),
     ("avatar", "javascript:alert(1)", "begins with https://"),
     ("label", "x" * 41, "41 characters; keep to 40"),
-    ("greeting", "x" * 301, "keep to 300"),
-    ("disclosure", "x" * 301, "keep to 300"),
-    ("suggestions", "\n".join("abcdefg"), "These are 7 questions; keep to 6."),
-    ("suggestions", "x" * 121, "keep to 120"),
-    ("consent_text", "x" * 601, "keep to 600"),
+    ("greeting", "x" * 301, "The limit is 300"),
+    ("disclosure", "x" * 301, "The limit is 300"),
+    ("suggestions", "\n".join("abcdefg"), "These are 7 questions. The limit is 6."),
+    ("suggestions", "x" * 121, "The limit is 120"),
+    ("consent_text", "x" * 601, "The limit is 600"),
     ("privacy_url", "lantern.example/privacy", "begins with https://"),
     ("contact_email", "help", "@"),
     ("contact_webhook", "desk.example", "begins with https://"),
@@ -127,13 +127,15 @@ def test_every_mistake_is_shown_at_once(operator, options):
 def test_what_is_marked_is_not_used_without_the_page(operator, options):
     answer = operator.send(PAGE, {**EMPTY, "context_selection": "y"})
     assert answer.status_code == 422
-    assert "with the page alone" in answer.text
+    assert "only together with the page" in answer.text
 
 
 def test_a_colour_that_is_hard_to_see_is_saved_with_a_warning(operator, options):
     operator.send(PAGE, FILLED | {"accent": "#ffd400"})
     page = operator.get(PAGE).text
-    assert "On the light panel, the colour has a contrast of 1.4 : 1; 3 : 1 is wanted." in page
+    assert (
+        "The colour on the light panel: the contrast is 1.4 : 1. Some visitors need at least 3 : 1." in page
+    )
     assert options()["look"]["accent"] == "#ffd400"
     operator.send(PAGE, FILLED | {"accent": "#7a7a7a"})
     assert "is wanted. Some visitors" not in operator.get(PAGE).text
