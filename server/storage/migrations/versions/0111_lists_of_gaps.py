@@ -9,8 +9,6 @@ revision, down_revision = "0111", "0109"
 def upgrade() -> None:
     for name, usual in (("kind", "missing"), ("sorted_by", ""), ("assigned_to", "")):
         op.add_column("gaps", sa.Column(name, sa.Text(), nullable=False, server_default=usual))
-    # The job worker looks at them again and finds the list of each.
-    op.execute("UPDATE gaps SET missing = 'null' WHERE status IN ('new', 'planned')")
     op.create_index("ix_gaps_kind_status_visitors", "gaps", ["kind", "status", "visitors"])
     op.add_column("operators", sa.Column("digest", sa.Boolean()))
     op.add_column("operators", sa.Column("digest_week", sa.Text(), nullable=False, server_default=""))
