@@ -7,14 +7,24 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from babel.dates import format_date, format_timedelta
-from babel.numbers import format_decimal
+from babel.numbers import format_decimal, format_percent
 from markupsafe import Markup, escape
 
-from admin.texts import _, language
+from admin.texts import _, language, lazy
 from server.answering.writing.markup import answer_html
 from server.domain.answer import Answer
 
 Unit = Literal["day", "hour", "minute"]
+OUTCOMES = {
+    "answered": lazy("Answered"),
+    "curated": lazy("Own answer"),
+    "refused": lazy("No answer"),
+    "clarify": lazy("Asked back"),
+    "handoff": lazy("Wanted a person"),
+    "limited": lazy("Rate-limited"),
+}
+"""How questions end, in the words of every page: in the order of the bars, from below."""
+
 STEPS: dict[Unit, int] = {"day": 86_400, "hour": 3600, "minute": 60}
 """Seconds of the units that times are written in: whole ones of the largest that fits."""
 
@@ -22,6 +32,11 @@ STEPS: dict[Unit, int] = {"day": 86_400, "hour": 3600, "minute": 60}
 def number(value: int) -> str:
     """12345 as 12,345 in English, 12.345 in German."""
     return format_decimal(value, locale=language())
+
+
+def percent(share: float) -> str:
+    """0.824 as 82% in English, 82 % in German."""
+    return format_percent(share, locale=language())
 
 
 def ago(moment: datetime | None) -> Markup:
@@ -147,4 +162,4 @@ _SHOWN: tuple[Callable[..., object], ...] = (
     *(browser, path_of, number, ago, ahead, day, duration, milliseconds, money),
     *(sentence, outside_link, plain, model_word),
 )
-FILTERS = {shown.__name__: shown for shown in _SHOWN}
+FILTERS = {shown.__name__: shown for shown in _SHOWN} | {"outcome_word": OUTCOMES.__getitem__}

@@ -10,6 +10,7 @@ from typing import Any
 from flask import Response, render_template, request
 from flask.typing import ResponseReturnValue
 
+from admin.formats import OUTCOMES
 from admin.lists import chosen_days, chosen_site, listed
 from admin.page import Page
 from admin.replies import download
@@ -162,7 +163,7 @@ def _options(found: Chosen, log: QuestionList) -> dict[str, object]:
     languages, strategies = log.known(tuple(found.sites))
     labels = dialogue().labels.known(found.wanted.site_ids)
     return {
-        "outcome_options": [("", "Any"), *((known.value, known.value.capitalize()) for known in Outcome)],
+        "outcome_options": [("", "Any"), *OUTCOMES.items()],
         "thumb_options": [("", "Any"), ("up", "Up"), ("down", "Down")],
         "language_options": _with(languages, found.wanted.language),
         "strategy_options": _with(strategies, found.wanted.strategy),

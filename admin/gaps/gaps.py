@@ -176,8 +176,8 @@ CHOICES: dict[str, tuple[str, frozenset[GapStatus]]] = {
 
 @page.get("/gaps")
 def gaps() -> ResponseReturnValue:
-    """One of the three lists, filtered by `site`, `status`, `days`, `assigned` and `search`; what is not known
-    counts as no filter."""
+    """One of the three lists, filtered by `site`, `status`, `days`, `assigned` and `search`; unknown values
+    count as no filter."""
     sites, site_id, site_ids = chosen_site()
     status, kind = request.args.get("status", ""), request.args.get("list", "")
     status = status if status in CHOICES else ""

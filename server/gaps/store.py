@@ -97,32 +97,21 @@ class GapStore:
         return sum(self.counts(site_ids=site_ids, statuses=OPEN).values())
 
     def counts(self, **wanted: Any) -> dict[GapKind, int]:
-        """How many gaps each list has, filtered as by `all`."""
+        """How many gaps each list has, filtered in the same way."""
         counted = select(gaps.c.kind, func.count()).where(*_chosen(**wanted)).group_by(gaps.c.kind)
         with self._db.connect() as connection:
             found = {kind: count for kind, count in connection.execute(counted)}
         return {kind: found.get(kind.value, 0) for kind in GapKind}
 
-    def all(
-        self,
-        *,
-        site_ids: Collection[str] | None = None,
-        statuses: Collection[GapStatus] = (),
-        kinds: Collection[GapKind] = (),
-        since: datetime | None = None,
-        search: str = "",
-        assigned_to: str = "",
-        limit: int = 50,
-        offset: int = 0,
-    ) -> list[Gap]:
-        """Gaps, the ones of most visitors first; with `since`, only gaps asked since then."""
+    def all(self, *, limit: int = 50, offset: int = 0, **wanted: Any) -> list[Gap]:
+        """Gaps, the ones of most visitors first, filtered by the arguments of `_chosen`."""
         order = (gaps.c.visitors.desc(), gaps.c.asked.desc(), gaps.c.last_asked.desc(), gaps.c.id)
-        held = _chosen(site_ids, statuses, kinds, since, search, assigned_to)
+        held = _chosen(**wanted)
         # The visitors' words are only looked up for the gaps that are shown.
         page = select(gaps.c.id).where(*held).order_by(*order).limit(limit).offset(offset).subquery()
-        wanted = select(*GAP_COLUMNS).where(gaps.c.id.in_(select(page.c.id))).order_by(*order)
+        shown = select(*GAP_COLUMNS).where(gaps.c.id.in_(select(page.c.id))).order_by(*order)
         with self._db.connect() as connection:
-            return [gap_of(row) for row in connection.execute(wanted)]
+            return [gap_of(row) for row in connection.execute(shown)]
 
     def find(self, id: str) -> Gap | None:
         """The gap, or None."""
@@ -254,6 +243,7 @@ def _chosen(
     search: str = "",
     assigned_to: str = "",
 ) -> list[ColumnElement[bool]]:
+    """Conditions that all must hold; `since` is when a gap was last asked, `search` a part of what was typed."""
     held: list[ColumnElement[bool]] = []
     if site_ids is not None:
         held.append(gaps.c.site_id.in_(site_ids))

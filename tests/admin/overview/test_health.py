@@ -121,8 +121,8 @@ def test_a_site_that_was_never_read_says_so(operator, runtime):
 
     runtime.stores.sites.create(Site("fresh", "Fresh", "", ("https://fresh.example/",)))
     page = operator.get("/admin/").text
-    assert "The site was never read." in page
-    assert "Not answering yet" in page
+    assert "Fresh was never crawled." in page
+    assert "Not ready yet" in page
     assert "Crawl now" in operator.get("/admin/sites/fresh").text
 
 
