@@ -243,7 +243,7 @@ def _chosen(
     search: str = "",
     assigned_to: str = "",
 ) -> list[ColumnElement[bool]]:
-    """Conditions that all must hold; `since` is when a gap was last asked, `search` a part of what was typed."""
+    """Conditions that all hold; `since` is when a gap was last asked, `search` is part of a question."""
     held: list[ColumnElement[bool]] = []
     if site_ids is not None:
         held.append(gaps.c.site_id.in_(site_ids))
@@ -256,7 +256,6 @@ def _chosen(
     if assigned_to:
         held.append(gaps.c.assigned_to == assigned_to)
     if search:
-        joined = questions.join(messages, messages.c.id == questions.c.message_id)
-        asked = select(questions.c.gap_id).select_from(joined)
-        held.append(gaps.c.id.in_(asked.where(messages.c.question.icontains(search, autoescape=True))))
+        asked = select(questions.c.gap_id).where(questions.c.question.icontains(search, autoescape=True))
+        held.append(gaps.c.id.in_(asked))
     return held

@@ -1,4 +1,4 @@
-"""Which list each gap belongs to and who looks after it; who gets the weekly digest, and the last one sent."""
+"""The list of each gap and who looks after it; who gets the weekly digest, and the last one sent."""
 
 import sqlalchemy as sa
 from alembic import op
