@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -188,7 +189,7 @@ def gaps() -> ResponseReturnValue:
     assigned = request.args.get("assigned", "")
     assigned = assigned if assigned in people else ""
     store = stores().gaps
-    wanted = {"site_ids": site_ids, "statuses": CHOICES[status][1], "since": since}
+    wanted: dict[str, Any] = {"site_ids": site_ids, "statuses": CHOICES[status][1], "since": since}
     wanted |= {"search": search, "assigned_to": assigned}
     shown = {"site": site_id, "status": status, "days": days, "search": search, "assigned": assigned}
     return render_template(

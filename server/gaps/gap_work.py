@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from threading import Event
 from time import monotonic
+from typing import Any
 
 from server.answering.engine import Engine
 from server.domain.events import EventKind, Events
@@ -159,7 +160,11 @@ class GapWork:
     ) -> RecheckResult:
         """Rechecks the open gaps of a site that pages could answer, the most frequent first."""
         limit = self._engine.settings.gaps.reasked
-        wanted = {"site_ids": [site.id], "statuses": OPEN, "kinds": (GapKind.MISSING, GapKind.OFF_TOPIC)}
+        wanted: dict[str, Any] = {
+            "site_ids": [site.id],
+            "statuses": OPEN,
+            "kinds": (GapKind.MISSING, GapKind.OFF_TOPIC),
+        }
         found = self._gaps.all(**wanted, limit=limit) if limit else []
         asked, closed, spent = self._recheck(site).all(found, crawl_id, is_ending)
         left = max(0, sum(self._gaps.counts(**wanted).values()) + closed - asked)

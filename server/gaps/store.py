@@ -216,7 +216,7 @@ class GapStore:
         self, id: str, nearest: Sequence[NearPage], missing: Missing, kind: GapKind = GapKind.MISSING
     ) -> None:
         """Store the nearest pages, what is missing, and the list of the gap."""
-        values = {"nearest": [as_json(page) for page in nearest], "missing": as_json(missing)}
+        values: dict[str, Any] = {"nearest": [as_json(page) for page in nearest], "missing": as_json(missing)}
         # A list that an operator chose stays.
         values["kind"] = case((gaps.c.sorted_by == "", kind.value), else_=gaps.c.kind)
         with self._db.begin() as connection:
