@@ -3,26 +3,42 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from typing import Literal
 from urllib.parse import urlsplit
 
 from babel import Locale, UnknownLocaleError
 from babel.dates import format_date, format_timedelta
-from babel.numbers import format_decimal
+from babel.numbers import format_decimal, format_percent
 from markupsafe import Markup, escape
 
-from admin.texts import _, language
+from admin.texts import _, language, lazy
 from server.answering.writing.markup import answer_html
 from server.domain.answer import Answer
 
 Unit = Literal["day", "hour", "minute"]
+OUTCOMES = {
+    "answered": lazy("Answered"),
+    "curated": lazy("Own answer"),
+    "refused": lazy("No answer"),
+    "clarify": lazy("Asked back"),
+    "handoff": lazy("Wanted a person"),
+    "limited": lazy("Rate-limited"),
+}
+"""How questions end, in the words of every page: in the order of the bars, from below."""
+
 STEPS: dict[Unit, int] = {"day": 86_400, "hour": 3600, "minute": 60}
 """Seconds of the units that times are written in: whole ones of the largest that fits."""
 
 
 def number(value: int) -> str:
     """12345 as 12,345 in English, 12.345 in German."""
-    return format_decimal(value, locale=language())
+    return _decimal(value, language())
+
+
+def percent(share: float) -> str:
+    """0.824 as 82% in English, 82 % in German."""
+    return format_percent(share, locale=language())
 
 
 def ago(moment: datetime | None) -> Markup:
@@ -49,7 +65,7 @@ def ahead(moment: datetime) -> Markup:
 
 def day(moment: date) -> str:
     """A day as 3 Nov 2026 or 03.11.2026."""
-    return format_date(moment, "d MMM y" if language() == "en" else "medium", locale=language())
+    return _date(moment.year, moment.month, moment.day, language())
 
 
 def duration(seconds: float) -> str:
@@ -142,10 +158,27 @@ def _relative(seconds: float, exact: datetime) -> str:
 def _distance(seconds: float) -> str:
     unit, size = next(step for step in STEPS.items() if abs(seconds) >= step[1])
     count = round(seconds / size) if seconds > 0 else int(seconds / size)
+    return _timedelta(count * size, unit, language())
+
+
+# Babel takes a while, and a page shows the same few values again and again.
+@lru_cache(maxsize=10_000)
+def _decimal(value: int, locale: str) -> str:
+    return format_decimal(value, locale=locale)
+
+
+@lru_cache(maxsize=10_000)
+def _date(year: int, month: int, day: int, locale: str) -> str:
+    return format_date(date(year, month, day), "d MMM y" if locale == "en" else "medium", locale=locale)
+
+
+@lru_cache(maxsize=10_000)
+def _timedelta(seconds: int, unit: Unit, locale: str) -> str:
     # With so large a threshold Babel keeps to the unit: 9 days do not become 1 week.
-    return format_timedelta(
-        timedelta(seconds=count * size), unit, threshold=1e9, add_direction=True, locale=language()
+    found = format_timedelta(
+        timedelta(seconds=seconds), unit, threshold=1e9, add_direction=True, locale=locale
     )
+    return str(found)
 
 
 def plain(answer: Answer) -> str:
@@ -164,4 +197,4 @@ _SHOWN: tuple[Callable[..., object], ...] = (
     *(browser, path_of, number, ago, ahead, day, duration, milliseconds, money),
     *(sentence, outside_link, plain, model_word),
 )
-FILTERS = {shown.__name__: shown for shown in _SHOWN}
+FILTERS = {shown.__name__: shown for shown in _SHOWN} | {"outcome_word": OUTCOMES.__getitem__}

@@ -122,8 +122,9 @@ def _post(settings: Settings, to: str, letter: Callable[[], tuple[str, str]]) ->
         log.warning("a letter to an operator was not sent: %s", error)
 
 
-def send(settings: Settings, to: str, subject: str, text: str) -> str:
-    """Sends a letter now, not by the outbox, for its link must not be kept. Raises NotDelivered."""
+def send(settings: Settings, to: str, subject: str, text: str, html: str = "") -> str:
+    """Sends a letter now, not by the outbox, for its link must not be kept. `html` says the same as `text`.
+    Raises NotDelivered."""
     mail = EmailMessage(policy=SMTP)
     try:
         mail["From"], mail["To"], mail["Subject"] = settings.contact.mail_from, to, subject
@@ -131,5 +132,7 @@ def send(settings: Settings, to: str, subject: str, text: str) -> str:
         raise NotDelivered(f"an address is none: {error}") from None
     mail["Date"], mail["Message-ID"] = formatdate(), make_msgid(domain="docent.invalid")
     mail.set_content(text, cte="quoted-printable")
+    if html:
+        mail.add_alternative(html, subtype="html", cte="quoted-printable")
     server = MailServer(settings.contact.smtp_url, min(settings.contact.timeout_s, 20.0), for_mail(settings))
     return server.send(mail)

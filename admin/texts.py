@@ -33,8 +33,11 @@ def language() -> str:
         return given
     if not has_request_context():
         return "en"
-    chosen = getattr(g.get("operator"), "language", "")
-    return chosen or str(request.accept_languages.best_match(LANGUAGES, "en"))
+    if chosen := getattr(g.get("operator"), "language", ""):
+        return str(chosen)
+    if "browser_language" not in g:  # a page asks hundreds of times
+        g.browser_language = str(request.accept_languages.best_match(LANGUAGES, "en"))
+    return str(g.browser_language)
 
 
 @contextmanager

@@ -10,9 +10,11 @@ from typing import Any
 from flask import Response, render_template, request
 from flask.typing import ResponseReturnValue
 
+from admin.formats import OUTCOMES
 from admin.lists import chosen_days, chosen_site, listed
 from admin.page import Page
 from admin.replies import download
+from admin.texts import _, lazy
 from server.api.access import delivery, dialogue
 from server.domain.answer import Outcome
 from server.domain.site import Site
@@ -120,9 +122,9 @@ def _day(key: str) -> date | None:
 def _wrong(first: date | None, last: date | None) -> str:
     for key, found in (("from", first), ("to", last)):
         if _text(key) and found is None:
-            return "Write days as 2026-05-04, or choose them."
+            return _("Write days as 2026-05-04, or choose them.")
     if first and last and first > last:
-        return "The first day is after the last one."
+        return _("The first day is after the last one.")
     return ""
 
 
@@ -130,7 +132,7 @@ def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
-page = Page(menu="Conversations")
+page = Page(menu=lazy("Conversations"))
 
 ROWS = 30
 
@@ -162,8 +164,8 @@ def _options(found: Chosen, log: QuestionList) -> dict[str, object]:
     languages, strategies = log.known(tuple(found.sites))
     labels = dialogue().labels.known(found.wanted.site_ids)
     return {
-        "outcome_options": [("", "Any"), *((known.value, known.value.capitalize()) for known in Outcome)],
-        "thumb_options": [("", "Any"), ("up", "Up"), ("down", "Down")],
+        "outcome_options": [("", _("Any")), *OUTCOMES.items()],
+        "thumb_options": [("", _("Any")), ("up", _("Thumbs up")), ("down", _("Thumbs down"))],
         "language_options": _with(languages, found.wanted.language),
         "strategy_options": _with(strategies, found.wanted.strategy),
         "label_options": _with(labels, found.wanted.label),
@@ -172,7 +174,7 @@ def _options(found: Chosen, log: QuestionList) -> dict[str, object]:
 
 def _with(known: list[str], value: str) -> list[tuple[str, str]]:
     names = dict.fromkeys((*known, value))
-    return [("", "Any"), *((name, name) for name in names if name)]
+    return [("", _("Any")), *((name, name) for name in names if name)]
 
 
 COLUMNS = (

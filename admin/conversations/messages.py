@@ -15,6 +15,7 @@ from admin.lists import Listing, chosen_days, chosen_site, listed
 from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import changed, done, unchanged
+from admin.texts import _, lazy, ngettext
 from server.answering.writing.markup import answer_html
 from server.api.access import (
     configuration,
@@ -43,28 +44,28 @@ class ReplyForm(Form):
     """What the visitor reads."""
 
     text = TextAreaField(
-        "Your reply",
+        lazy("Your reply"),
         [
-            Needed("Write what the visitor shall read."),
-            Length(max=LONGEST, message=f"Keep to {LONGEST:,} characters."),
+            Needed(lazy("Write a reply to the visitor.")),
+            Length(max=LONGEST, message=lazy("Keep to 10,000 characters.")),
         ],
     )
 
     def validate_text(self, field: TextAreaField) -> None:
         """Without a mail server nothing can be sent."""
         if not configuration().settings.contact.smtp_url:
-            raise StopValidation("No mail server is known: set SMTP_URL and MAIL_FROM under Settings first.")
+            raise StopValidation(_("No mail server is set up. An owner can set one up under Settings."))
 
 
 page = Page(under=conversations_page.page)
 
 ROWS = 30
 STATES = {
-    DeliveryState.WAITING: "On its way",
-    DeliveryState.SENT: "Sent",
-    DeliveryState.FAILED: "Not sent",
+    DeliveryState.WAITING: lazy("On its way"),
+    DeliveryState.SENT: lazy("Sent"),
+    DeliveryState.FAILED: lazy("Not sent"),
 }
-CHANNELS = {Channel.EMAIL: "E-mail", Channel.WEBHOOK: "Webhook"}
+CHANNELS = {Channel.EMAIL: lazy("E-mail"), Channel.WEBHOOK: lazy("Webhook")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ def messages() -> ResponseReturnValue:
         site_id=site_id,
         state=state,
         total=delivery().contact.total(site_ids=site_ids, state=state, since=since),
-        state_options=[("", "Any"), *((known.value, label) for known, label in STATES.items())],
+        state_options=[("", _("Any")), *((known.value, label) for known, label in STATES.items())],
         days=days,
         is_filtered=bool(site_id or state or since),
         takes_messages=any(ContactOptions.of(site.options).on for site in sites.values()),
@@ -115,9 +116,10 @@ def message_again(request_id: str) -> ResponseReturnValue:
     channels = ContactOptions.of(stores().sites.get(found.site_id).options).channels
     if channels:
         delivery().deliveries.again(request_id, channels)
-        flash("It is being sent again. Load this page again in a moment to see whether it arrived.", "done")
+        flash(_("It is being sent again. Reload this page in a moment to see if it arrived."), "done")
     else:
-        flash("Messages of this site are sent nowhere: set an e-mail address or a webhook first.", "problem")
+        said = _("This site has no address for messages: set an e-mail address or a webhook first.")
+        flash(said, "problem")
     return redirect(url_for("admin.message", request_id=request_id))
 
 
@@ -130,9 +132,8 @@ def message_reply(request_id: str) -> ResponseReturnValue:
         return shown_message(found, form), UNPROCESSABLE
     delivery().replies.add(request_id, operator_email(), form.text.data.strip())
     changed("replied to a visitor", found.site_id, reference=found.reference)
-    return done(
-        "Your reply is on its way. Load this page again in a moment to see whether it arrived.", "message"
-    )
+    said = _("Your reply is on its way. Reload this page in a moment to see if it arrived.")
+    return done(said, "message")
 
 
 @page.post("/messages/<request_id>/replies/<reply_id>/again")
@@ -144,9 +145,7 @@ def message_reply_again(request_id: str, reply_id: str) -> ResponseReturnValue:
         raise UnknownContactRequest(f"there is no reply {reply_id!r} to message {found.reference}")
     reply_deliveries(database()).again(reply_id, [Channel.EMAIL])
     changed("sent a reply again", found.site_id, reference=found.reference)
-    return done(
-        "It is being sent again. Load this page again in a moment to see whether it arrived.", "message"
-    )
+    return done(_("It is being sent again. Reload this page in a moment to see if it arrived."), "message")
 
 
 def shown_message(found: ContactRequest, form: ReplyForm) -> str:
@@ -180,10 +179,10 @@ class LabelForm(Form):
     """One label."""
 
     label = StringField(
-        "New label",
+        lazy("New label"),
         [
-            Needed("Write a word or two, or choose a label that is in use."),
-            Length(max=LONGEST_LABEL, message=f"Keep a label to {LONGEST_LABEL} characters."),
+            Needed(lazy("Write a word or two, or choose an existing label.")),
+            Length(max=LONGEST_LABEL, message=lazy("Keep a label to 40 characters.")),
         ],
         filters=[lambda text: " ".join((text or "").split())],
     )
@@ -206,9 +205,8 @@ def conversation_label(conversation_id: str) -> ResponseReturnValue:
         changed("labelled a conversation", found.site_id, conversation=found.id, label=label)
     else:
         unchanged()
-        flash(
-            f"Nothing changed: the label is on already, or {MOST} are, which is all there may be.", "problem"
-        )
+        said = _("Nothing changed: it has this label already, or it has %(most)s labels.", most=MOST)
+        flash(said, "problem")
     return redirect(url_for("admin.conversation", conversation_id=conversation_id))
 
 
@@ -265,7 +263,9 @@ def visitor_erased(conversation_id: str) -> ResponseReturnValue:
     )
     # Neither who it was nor which conversation: nothing is to lead back to that person.
     changed("erased a visitor", found.site_id, conversations=erased)
-    many = f"{erased} conversations are" if erased != 1 else "One conversation is"
-    return done(
-        f"{many} erased, with every message to people and every reply.", "conversations", site=found.site_id
+    said = ngettext(
+        "%(num)s conversation is erased, with every message to people and every reply.",
+        "%(num)s conversations are erased, with every message to people and every reply.",
+        erased,
     )
+    return done(said, "conversations", site=found.site_id)

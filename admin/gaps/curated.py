@@ -15,6 +15,7 @@ from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import changed, done, download
 from admin.sites import sites as sites_page
+from admin.texts import _, lazy, ngettext
 from server.answering.shortcuts.curated import utc_today
 from server.answering.writing.markup import answer_html
 from server.api.access import configuration, dialogue, gap_work, own_answers, stores
@@ -32,7 +33,7 @@ from server.domain.gap import Gap, GapQuestion
 from server.domain.site import Site
 from server.gaps.gap_recheck import wordings
 
-page = Page(tab="Answers", under=sites_page.page)
+page = Page(tab=lazy("Answers"), under=sites_page.page)
 
 ROWS = 100
 VARIANTS = 6
@@ -42,14 +43,14 @@ VARIANTS = 6
 class CuratedForm(Form):
     """One answer with the questions that it is for."""
 
-    question = StringField("Question", [Needed("Write the question as visitors ask it.")])
-    also = TextAreaField("Other ways to ask it")
-    text = TextAreaField("Answer", [Needed("Write the answer.")])
-    links = TextAreaField("Pages to read on")
-    language = StringField("Language")
-    valid_from = StringField("First day")
-    valid_until = StringField("Last day")
-    enabled = BooleanField("Give this answer")
+    question = StringField(lazy("Question"), [Needed(lazy("Write the question as visitors ask it."))])
+    also = TextAreaField(lazy("Other ways to ask it"))
+    text = TextAreaField(lazy("Answer"), [Needed(lazy("Write the answer."))])
+    links = TextAreaField(lazy("Pages to read on"))
+    language = StringField(lazy("Language"))
+    valid_from = StringField(lazy("First day"))
+    valid_until = StringField(lazy("Last day"))
+    enabled = BooleanField(lazy("Give this answer"))
 
     def made(self, site_id: str) -> CuratedAnswer:
         """Raises ValueError."""
@@ -130,7 +131,7 @@ def curated_compare(site: Site, id: int) -> ResponseReturnValue:
     check = own_answers().check(site, stores().curated.get(site.id, id))
     changed("compared an own answer with the pages", answer=id)
     if not check.outcome:
-        flash("The pages could not be asked just now. Try again later.", "problem")
+        flash(_("The pages cannot be searched right now. Try again later."), "problem")
     return redirect(url_for("admin.curated_one", site_id=site.id, id=id))
 
 
@@ -138,7 +139,7 @@ def curated_compare(site: Site, id: int) -> ResponseReturnValue:
 def curated_remove(site: Site, id: int) -> ResponseReturnValue:
     removed = stores().curated.remove(site.id, id)
     changed("removed an own answer", answer=id)
-    return done("The answer is removed." if removed else "It was removed already.", "curated")
+    return done(_("The answer is removed.") if removed else _("It was removed already."), "curated")
 
 
 def _saved(site: Site, known: CuratedAnswer | None) -> ResponseReturnValue:
@@ -160,10 +161,12 @@ def _what_now(site: Site, saved: CuratedAnswer) -> str:
     """Has the pages asked the same, and gaps closed that the answer meets; says what came of it."""
     own_answers().check(site, saved)
     if saved.state(utc_today()) is not CuratedState.ON:
-        return "The answer is saved. It is not given just now."
+        return _("The answer is saved. Visitors do not get it at the moment.")
     closed = len(gap_work().curated_saved(site, saved.id))
-    said = "The answer is saved. Visitors get it from now on."
-    return f"{said} It closes {closed} {'gap' if closed == 1 else 'gaps'}." if closed else said
+    said = _("The answer is saved. Visitors get it from now on.")
+    return (
+        f"{said} {ngettext('It closes %(num)s gap.', 'It closes %(num)s gaps.', closed)}" if closed else said
+    )
 
 
 def _shown(site: Site, known: CuratedAnswer | None, form: CuratedForm) -> str:
@@ -183,7 +186,7 @@ Errors = Sequence[tuple[int, str]]
 class ImportForm(Form):
     """One file."""
 
-    answers = FileField("File")
+    answers = FileField(lazy("File"))
 
 
 @files_page.get("/sites/<site_id>/answers/import")
@@ -196,7 +199,7 @@ def curated_take_in(site: Site) -> ResponseReturnValue:
     """All of the file, or nothing of it."""
     file = request.files.get("answers")
     if file is None or not file.filename:
-        return _refused(site, [(0, "choose a file")])
+        return _refused(site, [(0, _("Choose a file."))])
     is_json = file.filename.lower().endswith((".jsonl", ".json", ".ndjson"))
     try:
         found = read_answers(site.id, file.read(), is_json=is_json)
@@ -204,7 +207,8 @@ def curated_take_in(site: Site) -> ResponseReturnValue:
         return _refused(site, error.errors)
     new, replaced = stores().curated.save_all(found, operator_email())
     changed("imported own answers", site.id, new=new, replaced=replaced)
-    return done(f"{new} new, {replaced} replaced. Visitors get them from now on.", "curated")
+    said = _("%(new)s new, %(replaced)s replaced. Visitors get them from now on.", new=new, replaced=replaced)
+    return done(said, "curated")
 
 
 @files_page.get("/sites/<site_id>/answers.csv")

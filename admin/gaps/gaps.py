@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
 
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import SelectField, TextAreaField
+from markupsafe import Markup
+from wtforms import SelectChoice, SelectField, TextAreaField
 from wtforms.validators import Length
 
+from admin.formats import outside_link
 from admin.forms import UNPROCESSABLE, Form
 from admin.lists import chosen_days, chosen_site, listed
 from admin.page import Page
 from admin.people.sessions import operator_email, safe_next
 from admin.replies import changed, done, refused, unchanged
-from server.api.access import database, gap_work, stores
+from admin.texts import _, lazy, ngettext
+from admin.visible import sees
+from server.api.access import database, gap_work, people_stores, stores
 from server.domain.curated import CuratedState
-from server.domain.gap import OPEN, SOLVED, Gap, GapEvent, GapStatus, Why
+from server.domain.gap import OPEN, SOLVED, Gap, GapEvent, GapKind, GapStatus, Why
 from server.domain.site import Site
 from server.gaps.gap_work import last_recheck
 from server.indexes.errors import IndexFailure
 from server.storage.errors import UnknownCuratedAnswer
 
 STATUS = {
-    GapStatus.NEW: "New",
-    GapStatus.PLANNED: "Planned",
-    GapStatus.SOLVED_PAGE: "Solved by a page",
-    GapStatus.SOLVED_CURATED: "Solved by an own answer",
-    GapStatus.IGNORED: "Ignored",
+    GapStatus.NEW: lazy("New"),
+    GapStatus.PLANNED: lazy("Planned"),
+    GapStatus.SOLVED_PAGE: lazy("Solved by a page"),
+    GapStatus.SOLVED_CURATED: lazy("Solved by your own answer"),
+    GapStatus.IGNORED: lazy("Ignored"),
 }
 COLOURS = {
     GapStatus.NEW: "warn",
@@ -36,34 +42,47 @@ COLOURS = {
     GapStatus.SOLVED_CURATED: "well",
     GapStatus.IGNORED: "",
 }
+KINDS = {
+    GapKind.MISSING: lazy("Missing on your site"),
+    GapKind.OFF_TOPIC: lazy("Not about your site"),
+    GapKind.PERSON: lazy("Wanted a person"),
+}
+LEADS = {
+    GapKind.MISSING: lazy(
+        "Questions that belong on your site, but your pages do not answer them. Write a page or an answer, "
+        "and the gap closes by itself."
+    ),
+    GapKind.OFF_TOPIC: lazy("Questions about other things. Most of them you can ignore."),
+    GapKind.PERSON: lazy("Visitors who asked for a person, or complained, in their own words."),
+}
 WHY = {
-    Why.REFUSED: ("refused", "refused"),
-    Why.THUMBS_DOWN: ("thumb down", "thumbs down"),
-    Why.LOW_SUPPORT: ("answered on weak evidence", "answered on weak evidence"),
+    Why.REFUSED: lazy("Not answered"),
+    Why.PERSON: lazy("Wanted a person"),
+    Why.THUMBS_DOWN: lazy("Thumb down"),
+    Why.LOW_SUPPORT: lazy("Weak evidence"),
 }
 OUTCOMES = {
-    "answered": "It was answered, but not by anything new or well supported.",
-    "refused": "It was refused again.",
-    "clarify": "Docent asked back.",
-    "handoff": "It was taken for a wish to talk to a person.",
-    "limited": "It was not answered.",
+    "answered": lazy("The answer was no better than before."),
+    "refused": lazy("Docent found no answer."),
+    "clarify": lazy("Docent asked back."),
+    "handoff": lazy("Docent offered to contact a person."),
 }
 STATES: dict[CuratedState, tuple[str, str]] = {
-    CuratedState.ON: ("On", "well"),
-    CuratedState.OFF: ("Off", "busy"),
-    CuratedState.NOT_YET: ("Not yet", "busy"),
-    CuratedState.ENDED: ("Ended", "warn"),
+    CuratedState.ON: (lazy("On"), "well"),
+    CuratedState.OFF: (lazy("Off"), "busy"),
+    CuratedState.NOT_YET: (lazy("Not yet"), "busy"),
+    CuratedState.ENDED: (lazy("Ended"), "warn"),
 }
 NOT_GIVEN = {
-    "likeness": "Not alike enough",
-    "numbers": "Not given: the questions name different numbers",
-    "denial": "Not given: one of the questions says “not”",
-    "kind": "Not given: one asks when, where or who, the other something else",
-    "direction": "Not given: the questions go in opposite directions, such as from and to",
-    "language": "Not given: it is for another language",
-    "off": "Not given: it is switched off",
-    "not yet": "Not given: its first day is still to come",
-    "ended": "Not given: its last day is over",
+    "likeness": lazy("Not similar enough"),
+    "numbers": lazy("Not given: the questions name different numbers"),
+    "denial": lazy("Not given: one of the questions says “not”"),
+    "kind": lazy("Not given: one asks when, where or who, the other something else"),
+    "direction": lazy("Not given: the questions go in opposite directions, such as from and to"),
+    "language": lazy("Not given: it is for another language"),
+    "off": lazy("Not given: it is switched off"),
+    "not yet": lazy("Not given: its first day is still to come"),
+    "ended": lazy("Not given: its last day is past"),
 }
 
 
@@ -73,51 +92,70 @@ def lacks(gap: Gap) -> str:
     if missing is None:
         return ""
     if missing.nowhere:
-        return f"No page mentions: {', '.join(missing.nowhere)}."
+        return _("No page mentions: %(words)s.", words=", ".join(missing.nowhere))
     if not gap.nearest:
-        return "No page comes near this question."
+        return _("No page is about this.")
     if missing.elsewhere:
-        return f"The nearest pages do not mention: {', '.join(missing.elsewhere)}."
-    if Why.REFUSED not in gap.why:
-        return "Pages were cited for it, but the answer did not serve."
-    return "Pages mention all of it, but no sentence answers."
+        return _("The nearest pages do not mention: %(words)s.", words=", ".join(missing.elsewhere))
+    if not {Why.REFUSED, Why.PERSON} & set(gap.why):
+        return _("Docent answered from your pages, but the answer did not help.")
+    return _("Your pages mention all of it, but no sentence answers the question.")
 
 
 def reasons(gap: Gap) -> str:
-    """Why its questions count: "3 refused, 1 thumb down"."""
-    return ", ".join(f"{gap.why[why]} {WHY[why][gap.why[why] > 1]}" for why in Why if why in gap.why)
+    """Why its questions count: "3 not answered, 1 thumb down"."""
+    said: dict[Why, Callable[[int], str]] = {
+        Why.REFUSED: lambda num: ngettext("%(num)s not answered", "%(num)s not answered", num),
+        Why.PERSON: lambda num: ngettext("%(num)s wanted a person", "%(num)s wanted a person", num),
+        Why.THUMBS_DOWN: lambda num: ngettext("%(num)s thumb down", "%(num)s thumbs down", num),
+        Why.LOW_SUPPORT: lambda num: ngettext("%(num)s weak answer", "%(num)s weak answers", num),
+    }
+    return ", ".join(said[why](gap.why[why]) for why in Why if why in gap.why)
 
 
 def happened(event: GapEvent) -> str:
     """An event as a sentence."""
     details = event.details
     if event.action == "closed":
-        answered = "one of your own answers" if details.get("curated") else "a page of the site"
-        crawl = f" after crawl {details['crawl']}" if details.get("crawl") else ""
-        return f"Asked again{crawl}, it was answered by {answered}. The gap closed itself."
+        return _closed(details)
     if event.action == "judged":
-        return _judged(details)
-    visitor = "" if event.by else " by a visitor"
+        return " ".join(_judged(details))
+    outcome = OUTCOMES.get(str(details.get("outcome")), _("It was not answered."))
     return {
-        "found": "Found.",
-        "reopened": f"Asked again{visitor} and not answered. The gap is open again.",
-        "merged": "Joined with another gap that asks the same.",
-        "asked": f"Asked again. {OUTCOMES.get(str(details.get('outcome')), 'It was not answered.')}",
+        "found": _("Found."),
+        "reopened": _("Asked again and not answered. The gap is open again."),
+        "merged": _("Merged with another gap that asks the same."),
+        "asked": _("Asked again. %(outcome)s", outcome=outcome),
     }.get(event.action, event.action)
 
 
-def _judged(details: dict[str, object]) -> str:
+def _closed(details: dict[str, object]) -> str:
+    if details.get("curated"):
+        return _("Asked again: your own answer is given to it. The gap closed by itself.")
+    if crawl := details.get("crawl"):
+        return _(
+            "Asked again after crawl %(crawl)s: a page answers it. The gap closed by itself.", crawl=crawl
+        )
+    return _("Asked again: a page answers it. The gap closed by itself.")
+
+
+def _judged(details: dict[str, object]) -> Iterable[str]:
     now, before = str(details.get("status", "")), str(details.get("before", ""))
-    moved = f"Status changed to “{STATUS[GapStatus(now)]}”." if now and now != before else ""
-    if "note" not in details:
-        return moved
-    note = f"Note: {details['note']}" if details["note"] else "The note was removed."
-    return f"{moved} {note}".strip()
+    if now and now != before:
+        yield _("Status changed to “%(status)s”.", status=STATUS[GapStatus(now)])
+    if kind := details.get("kind"):
+        yield _("Moved to the list “%(name)s”.", name=KINDS[GapKind(str(kind))])
+    if "assigned_to" in details:
+        person = details["assigned_to"]
+        yield _("Assigned to %(person)s.", person=person) if person else _("Assigned to nobody.")
+    if "note" in details:
+        yield _("Note: %(note)s", note=details["note"]) if details["note"] else _("The note was removed.")
 
 
 FILTERS: dict[str, Callable[..., object]] = {
     "gap_status": STATUS.__getitem__,
     "gap_colour": COLOURS.__getitem__,
+    "gap_why": WHY.__getitem__,
     "gap_lacks": lacks,
     "gap_reasons": reasons,
     "gap_happened": happened,
@@ -126,50 +164,64 @@ FILTERS: dict[str, Callable[..., object]] = {
 }
 
 
-page = Page(menu="Gaps")
+page = Page(menu=lazy("Gaps"))
 
 ROWS = 50
 CHOICES: dict[str, tuple[str, frozenset[GapStatus]]] = {
-    "": ("Open", OPEN),
-    "solved": ("Solved", SOLVED),
+    "": (lazy("Open"), OPEN),
+    "solved": (lazy("Solved"), SOLVED),
     **{status.value: (STATUS[status], frozenset({status})) for status in GapStatus},
-    "all": ("All", frozenset()),
+    "all": (lazy("All"), frozenset()),
 }
 
 
 @page.get("/gaps")
 def gaps() -> ResponseReturnValue:
-    """Filtered by `site`, `status`, `days` and `search`; what is not known counts as no filter."""
+    """One of the three lists, filtered by `site`, `status`, `days`, `assigned` and `search`; unknown values
+    count as no filter."""
     sites, site_id, site_ids = chosen_site()
-    status = request.args.get("status", "")
+    status, kind = request.args.get("status", ""), request.args.get("list", "")
     status = status if status in CHOICES else ""
+    kind = GapKind(kind) if kind in list(GapKind) else GapKind.MISSING
     days, since = chosen_days()
     search = request.args.get("search", "").strip()[:200]
+    people = _people(sites)
+    assigned = request.args.get("assigned", "")
+    assigned = assigned if assigned in people else ""
     store = stores().gaps
-    found = listed(
-        lambda limit, offset: store.all(
-            site_ids=site_ids,
-            statuses=CHOICES[status][1],
-            since=since,
-            search=search,
-            limit=limit,
-            offset=offset,
-        ),
-        ROWS,
-    )
+    wanted: dict[str, Any] = {"site_ids": site_ids, "statuses": CHOICES[status][1], "since": since}
+    wanted |= {"search": search, "assigned_to": assigned}
+    shown = {"site": site_id, "status": status, "days": days, "search": search, "assigned": assigned}
     return render_template(
         "admin/gaps.html",
-        gaps=found,
-        open=store.open_count(site_ids),
+        gaps=listed(
+            lambda limit, offset: store.all(**wanted, kinds=[kind], limit=limit, offset=offset), ROWS
+        ),
+        counts=store.counts(**wanted),
+        kinds=KINDS,
+        kind=kind,
+        lead=LEADS[kind],
         sites=sites,
         site_id=site_id,
         status=status,
-        status_options=[(value, label) for value, (label, _) in CHOICES.items()],
+        status_options=[(value, label) for value, (label, _statuses) in CHOICES.items()],
         days=days,
         search=search,
-        is_filtered=bool(site_id or status or since or search),
+        assigned=assigned,
+        people=people,
+        people_options=[("", _("Anybody")), *((one, one) for one in people)],
+        shown={key: value for key, value in shown.items() if value},
+        is_rare=bool(site_id or status or since or assigned),
         reasked=last_recheck(database(), site_id) if site_id else None,
     )
+
+
+def _people(sites: Iterable[str]) -> list[str]:
+    """Addresses of everyone who sees one of these sites."""
+    everyone = people_stores().operators.all()
+    return [
+        one.email for one in everyone if one.visible_sites is None or not one.visible_sites.isdisjoint(sites)
+    ]
 
 
 @page.post("/gaps/look", all_sites=True)
@@ -177,14 +229,46 @@ def gaps_look() -> ResponseReturnValue:
     """Take in new questions at once, for a few seconds at most."""
     looked = gap_work().look(5.0)
     unchanged()
+    said = ngettext(
+        "%(num)s new question was sorted in.", "%(num)s new questions were sorted in.", looked.taken_in
+    )
     if looked.busy:
-        flash("The job worker is looking just now. Load this page again in a moment.", "done")
+        said = _("Docent is already checking. Load this page again in a moment.")
     elif looked.more:
-        flash(f"{looked.taken_in} questions were taken in. More wait: look again.", "done")
-    elif looked.taken_in:
-        flash(f"{looked.taken_in} questions were taken in.", "done")
+        said = f"{said} " + _("More are waiting: check again.")
+    elif not looked.taken_in:
+        said = _("There are no new questions.")
+    flash(said, "done")
+    return _back()
+
+
+@page.post("/gaps/selected")
+def gaps_selected() -> ResponseReturnValue:
+    """Ignore or assign several gaps at once."""
+    found = filter(None, map(stores().gaps.find, request.form.getlist("gap")[:ROWS]))
+    selected = [gap for gap in found if sees(gap.site_id)]
+    person = request.form.get("assigned_to", "")
+    judge, by = stores().gaps.judge, operator_email()
+    if request.form.get("do") == "ignore":
+        decide, action = partial(judge, status=GapStatus.IGNORED, by=by), "ignored a gap"
+        said = ngettext("%(num)s gap is ignored.", "%(num)s gaps are ignored.", len(selected))
+    elif not person or person in _people({gap.site_id for gap in selected}):
+        decide, action = partial(judge, assigned_to=person, by=by), "assigned a gap"
+        said = ngettext("%(num)s gap is assigned.", "%(num)s gaps are assigned.", len(selected))
     else:
-        flash("Nothing new: every question that was asked is taken in.", "done")
+        selected, said = [], _("This person cannot see these gaps. Choose somebody else.")
+    if not selected:
+        unchanged()
+        flash(said if request.form.getlist("gap") else _("Tick the gaps first."), "problem")
+        return _back()
+    for gap in selected:
+        decide(gap.id)
+        changed(action, gap.site_id, gap=gap.id)
+    flash(said, "done")
+    return _back()
+
+
+def _back() -> ResponseReturnValue:
     return redirect(safe_next(request.form.get("next") or url_for("admin.gaps")))
 
 
@@ -196,25 +280,31 @@ LONGEST_NOTE = 2000
 
 
 class GapForm(Form):
-    """What is to become of a gap."""
+    """What the operator decides about a gap."""
 
-    status = SelectField("Status")
+    status = SelectField(lazy("Status"))
+    kind = SelectField(
+        lazy("List"), choices=[SelectChoice(kind.value, label) for kind, label in KINDS.items()]
+    )
+    assigned_to = SelectField(lazy("Assigned to"))
     note = TextAreaField(
-        "Note", [Length(max=LONGEST_NOTE, message=f"Keep the note to {LONGEST_NOTE} characters.")]
+        lazy("Note"), [Length(max=LONGEST_NOTE, message=lazy("Keep the note to 2000 characters."))]
     )
 
     def offer(self, gap: Gap) -> GapForm:
         """With the choices that this gap has."""
         kept = (*CHOSEN, gap.status) if gap.status not in CHOSEN else CHOSEN
-        self.status.choices = [(status.value, STATUS[status]) for status in kept]
+        self.status.choices = [SelectChoice(status.value, STATUS[status]) for status in kept]
+        people = dict.fromkeys((*_people([gap.site_id]), *filter(None, [gap.assigned_to])))
+        self.assigned_to.choices = [SelectChoice("", _("Nobody")), *map(SelectChoice, people, people)]
         return self
 
 
 @gap_page.get("/gaps/<gap_id>")
 def gap(gap_id: str) -> ResponseReturnValue:
     found = stores().gaps.get(gap_id)
-    form = GapForm(formdata=None, status=found.status.value, note=found.note).offer(found)
-    return _shown(found, form)
+    values = {"status": found.status.value, "kind": found.kind.value, "assigned_to": found.assigned_to}
+    return _shown(found, GapForm(formdata=None, note=found.note, **values).offer(found))
 
 
 @gap_page.post("/gaps/<gap_id>")
@@ -222,13 +312,15 @@ def gap_judge(gap_id: str) -> ResponseReturnValue:
     found = stores().gaps.get(gap_id)
     form = GapForm(request.form).offer(found)
     if not form.validate():
-        if form.status.errors:
-            form.status.errors = ["Choose one of these."]
+        for field in (form.status, form.kind, form.assigned_to):
+            if field.errors:
+                field.errors = [_("Choose one of these.")]
         return _shown(found, form), UNPROCESSABLE
-    status = GapStatus(form.status.data)
-    stores().gaps.judge(gap_id, status, (form.note.data or "").strip(), operator_email())
-    changed(f"marked a gap as {STATUS[status].lower()}", found.site_id, gap=gap_id)
-    return done("Saved.", "gap")
+    status, note = GapStatus(form.status.data), (form.note.data or "").strip()
+    kind, person = GapKind(form.kind.data), form.assigned_to.data
+    stores().gaps.judge(gap_id, status, note, operator_email(), person, kind)
+    changed("decided on a gap", found.site_id, gap=gap_id, status=status.value, assigned_to=person)
+    return done(_("Saved."), "gap")
 
 
 @gap_page.post("/gaps/<gap_id>/again")
@@ -238,11 +330,11 @@ def gap_again(gap_id: str) -> ResponseReturnValue:
     try:
         solved = gap_work().recheck_one(found, operator_email())
     except IndexFailure as error:
-        return refused(f"It could not be asked: {error}", "gap")
+        return refused(_("It could not be asked: %(reason)s", reason=error), "gap")
     changed("asked a gap again", found.site_id, gap=gap_id, solved=solved is not None)
     if solved:
-        return done("It is answered now. The gap is closed.", "gap")
-    flash("It is still not answered.", "problem")
+        return done(_("It is answered now. The gap is closed."), "gap")
+    flash(_("It is still not answered."), "problem")
     return redirect(url_for("admin.gap", gap_id=gap_id))
 
 
@@ -255,15 +347,22 @@ def _shown(found: Gap, form: GapForm) -> str:
         form=form,
         questions=listed(lambda limit, offset: stores().gaps.questions(found.id, limit, offset), ROWS),
         history=stores().gaps.history(found.id),
-        given=_given(site, found),
+        solution=_solution(site, found),
     )
 
 
-def _given(site: Site | None, found: Gap) -> str:
-    """The question of the own answer that solved it; empty where it is gone."""
-    if site is None or found.solved_by is None or not found.solved_by.curated:
+def _solution(site: Site | None, found: Gap) -> str:
+    """What answers the question now, as a sentence with a link; empty for an open gap."""
+    solved = found.solved_by
+    if solved is None:
         return ""
+    if not solved.curated:
+        link = outside_link(solved.link, solved.title or solved.url)
+        return Markup(_("A page answers it now: %(page)s")) % {"page": link}
     try:
-        return stores().curated.get(site.id, found.solved_by.curated).questions[0]
+        given = stores().curated.get(found.site_id, solved.curated).questions[0]
     except UnknownCuratedAnswer:
-        return ""
+        return _("One of your own answers answered it. That answer was removed since.")
+    address = url_for("admin.curated_one", site_id=found.site_id, id=solved.curated)
+    link = Markup('<a href="{}" dir="auto">{}</a>').format(address, given)
+    return Markup(_("Your own answer is given to it now: %(answer)s")) % {"answer": link}

@@ -11,6 +11,7 @@ from flask.typing import ResponseReturnValue
 from admin.formats import duration
 from admin.lists import chosen_days, chosen_site
 from admin.page import Page
+from admin.texts import _, lazy, ngettext
 from admin.visible import sees, sees_all, visible_ids, visible_sites
 from server.api.access import configuration, crawling, database, delivery, engine, shared, stores
 from server.domain.contact import ContactOptions, DeliveryState
@@ -18,8 +19,8 @@ from server.settings import Settings
 from server.storage import upgrade
 from server.version import version
 
-QUOTED = "Visitors got the quoted answer instead."
-NOT_REWRITTEN = "The question was searched as it was asked."
+QUOTED = lazy("Visitors got the quoted answer instead.")
+NOT_REWRITTEN = lazy("Docent searched for the question as it was asked.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,57 +33,73 @@ class Kind:
 
 
 KINDS = {
-    "unreachable": Kind("Model down", QUOTED, "Check OPENAI_BASE_URL and whether that server runs."),
+    "unreachable": Kind(
+        lazy("Model unreachable"),
+        QUOTED,
+        lazy("Check the address under Settings, Models, and that the server runs."),
+    ),
     "timeout": Kind(
-        "Model slow", QUOTED, "Ask the provider, or allow more time: MODEL_TIMEOUT_S, MODEL_FIRST_TOKEN_S."
+        lazy("Model too slow"), QUOTED, lazy("Ask the provider, or allow more time under Settings, Models.")
     ),
     "rate_limited": Kind(
-        "Model refuses more calls", QUOTED, "Raise the provider's limit or lower MODEL_CONCURRENCY."
+        lazy("Model limit reached"),
+        QUOTED,
+        lazy("Raise the provider's limit, or allow fewer calls at once under Settings, Models."),
     ),
-    "server_error": Kind("Model failing", QUOTED, "The provider has a fault; look at its status page."),
-    "wrong_key": Kind("Key refused", QUOTED, "Set a valid OPENAI_API_KEY under Settings, Models."),
+    "server_error": Kind(
+        lazy("Model failed"), QUOTED, lazy("The provider has a problem; look at its status page.")
+    ),
+    "wrong_key": Kind(lazy("API key refused"), QUOTED, lazy("Enter a valid API key under Settings, Models.")),
     "wrong_model": Kind(
-        "Unknown model", QUOTED, "Set CHAT_MODEL or EMBEDDING_MODEL to one that the provider has."
+        lazy("Unknown model"), QUOTED, lazy("Choose a model that the provider has, under Settings, Models.")
     ),
-    "bad_reply": Kind("Model talks nonsense", QUOTED, "If it goes on, choose another CHAT_MODEL."),
+    "bad_reply": Kind(
+        lazy("Unusable model reply"), QUOTED, lazy("If it keeps happening, choose another chat model.")
+    ),
     "unsupported_answer": Kind(
-        "Answer not on the pages", QUOTED, "The model invented it. If it goes on, choose another CHAT_MODEL."
+        lazy("Answer not on the pages"),
+        QUOTED,
+        lazy("The model made it up. If it keeps happening, choose another chat model."),
     ),
     "prompt_leak": Kind(
-        "Model gave its rules away",
-        "Nothing of it was shown.",
-        "Read the conversation: somebody may try to take the chatbot over.",
+        lazy("Model revealed its instructions"),
+        lazy("The visitor did not see any of it."),
+        lazy("Read the conversation: somebody may be trying to misuse the chat."),
     ),
     "visitor_budget": Kind(
-        "One visitor's tokens spent",
-        "This visitor got the quoted answer instead.",
-        "Raise VISITOR_DAILY_TOKENS if visitors of good will ask so much.",
+        lazy("Budget of one visitor used up"),
+        lazy("This visitor got the quoted answer instead."),
+        lazy("Raise the budget per visitor under Settings, Budgets, if honest visitors ask this much."),
     ),
-    "budget_spent": Kind("Token budget spent", QUOTED, "Raise MODEL_DAILY_TOKENS, or wait until tomorrow."),
+    "budget_spent": Kind(
+        lazy("Model budget used up"),
+        QUOTED,
+        lazy("Raise the budget under Settings, Budgets, or wait until tomorrow."),
+    ),
     "index_held_back": Kind(
-        "New index held back",
-        "Visitors are answered from the index of before.",
-        "Open Quality, look at the questions that got worse, and let the index go live or drop it.",
+        lazy("New index held back"),
+        lazy("Visitors get answers from the earlier index."),
+        lazy("Open Quality, look at the questions that got worse, and decide if the new index goes live."),
     ),
     "crawl_failed": Kind(
-        "Crawl failed",
-        "Visitors are answered from the last complete crawl, if there is one.",
-        "Do what the message says, then crawl again.",
+        lazy("Crawl failed"),
+        lazy("Visitors get answers from the last complete crawl, if there is one."),
+        lazy("Do what the message says, then crawl again."),
     ),
     "contact_failed": Kind(
-        "Message of a visitor not sent",
-        "The visitor waits for an answer; the message is kept under Messages.",
-        "Do what the message says, then press “Send again” there.",
+        lazy("Message of a visitor not sent"),
+        lazy("The visitor waits for an answer; the message is kept under Messages."),
+        lazy("Do what the message says, then press “Send again” there."),
     ),
     "reply_failed": Kind(
-        "Reply to a visitor not sent",
-        "The visitor waits for your answer; it is kept with the message.",
-        "Do what the message's page says, then press “Send again” there.",
+        lazy("Reply to a visitor not sent"),
+        lazy("The visitor waits for your answer; it is kept with the message."),
+        lazy("Do what the message's page says, then press “Send again” there."),
     ),
     "webhook_failed": Kind(
-        "Event not told to a webhook",
-        "Your other system does not know of it; the event is kept under Settings, Webhooks.",
-        "Do what the message says, then press “Send again” there.",
+        lazy("Event not sent to a webhook"),
+        lazy("Your other system does not know of it; the event is kept under Settings, Webhooks."),
+        lazy("Do what the message says, then press “Send again” there."),
     ),
 }
 
@@ -221,23 +238,25 @@ def _contact() -> list[PartState]:
         delivery().contact.count(state, visible_ids())
         for state in (DeliveryState.WAITING, DeliveryState.FAILED)
     )
-    label = "Messages to people"
+    label = _("Messages to people")
     if any(one.email for one in options) and not configuration().settings.contact.smtp_url:
-        says = "Messages of a site go to an e-mail address, but no mail server is set"
-        advice = "Set SMTP_URL and MAIL_FROM, then start Docent again. Until then messages are kept."
+        says = _("Messages of a site go to an e-mail address, but no mail server is set up.")
+        advice = _("Set one up under Settings, Mail. Until then messages are kept.")
         return [PartState(label, False, says, advice)]
     due = delivery().deliveries.due_since()
     if due and datetime.now(UTC) - due > PATIENCE:
-        return [PartState(label, False, "Some wait and nobody sends them", WORKER)]
+        return [PartState(label, False, _("Some are waiting and nothing sends them."), WORKER)]
     if failed:
-        says = f"{failed} {'was' if failed == 1 else 'were'} not sent after every try"
-        return [PartState(label, False, says, "Open Messages: each says why. Then press “Send again”.")]
+        says = ngettext("%(num)s could not be sent.", "%(num)s could not be sent.", failed)
+        return [PartState(label, False, says, _("Open Messages: each says why. Then press “Send again”."))]
     if waiting:
-        return [PartState(label, True, f"{waiting} {'is' if waiting == 1 else 'are'} on the way")]
-    return [PartState(label, True, "Nothing waits")] if any(one.on for one in options) else []
+        return [
+            PartState(label, True, ngettext("%(num)s is on its way.", "%(num)s are on their way.", waiting))
+        ]
+    return [PartState(label, True, _("Nothing is waiting."))] if any(one.on for one in options) else []
 
 
-page = Page(menu="Health")
+page = Page(menu=lazy("Health"))
 
 SHOWN = 200
 
@@ -264,7 +283,10 @@ def health() -> ResponseReturnValue:
         site_id=site_id,
         days=days,
         kind=kind,
-        kind_options=[("", "Any"), *((name, kind_of(name).label) for name in sorted({*kinds, kind} - {""}))],
+        kind_options=[
+            ("", _("Any")),
+            *((name, kind_of(name).label) for name in sorted({*kinds, kind} - {""})),
+        ],
         times=kinds.get(kind, 0) if kind else sum(kinds.values()),
         shown=SHOWN,
     )

@@ -3,7 +3,7 @@
 from flask import flash, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
-from wtforms import SelectField, StringField
+from wtforms import BooleanField, SelectField, StringField
 
 from admin.forms import UNPROCESSABLE, Form, Needed, choices, problem
 from admin.page import Page
@@ -54,6 +54,12 @@ class LanguageForm(Form):
     )
 
 
+class DigestForm(Form):
+    """Whether the weekly digest is sent to this person."""
+
+    digest = BooleanField(lazy("Send me the weekly digest"))
+
+
 @page.get("/account")
 def account() -> ResponseReturnValue:
     return _shown()
@@ -88,6 +94,14 @@ def account_language() -> ResponseReturnValue:
     changed("chose a language for the own account", language=chosen)
     with written_in(chosen or (request.accept_languages.best_match(LANGUAGES) or "en")):
         return done(_("The dashboard now speaks this language to you."), "account")
+
+
+@page.post("/account/digest", role=Role.VIEWER)
+def account_digest() -> ResponseReturnValue:
+    wanted = bool(DigestForm().digest.data)
+    people_stores().operators.set_digest(g.operator.id, wanted)
+    changed("turned the weekly digest on" if wanted else "turned the weekly digest off")
+    return done(_("The weekly digest is on.") if wanted else _("The weekly digest is off."), "account")
 
 
 @page.get("/account/second-factor", recent=True)
@@ -215,6 +229,8 @@ def _shown(
         password=password or PasswordForm(formdata=None),
         second=second or PasswordAgain(formdata=None, prefix="second-"),
         language_form=language or LanguageForm(formdata=None, language=operator.language),
+        digest=DigestForm(formdata=None, digest=operator.wants_digest),
+        has_mail=bool(configuration().settings.contact.smtp_url),
         codes_left=people_stores().operators.recovery_codes_left(operator.id),
         passkeys=people_stores().passkeys.of(operator.id),
         passkeys_unusable=why_unusable(),

@@ -3,6 +3,7 @@
 import argparse
 from contextlib import closing
 
+from admin.overview.digest import Digest
 from server.logs import configure_logging
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
@@ -18,5 +19,5 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     """Works until SIGTERM. Crawls that a killed worker left go on where they were cut off."""
     configure_logging(settings.serving.log_level)
     with closing(open_runtime(settings)) as runtime:
-        runtime.work()
+        runtime.work(digest=Digest(runtime).run)
     return 0

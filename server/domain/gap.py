@@ -29,10 +29,23 @@ OPEN = frozenset({GapStatus.NEW, GapStatus.PLANNED})
 SOLVED = frozenset({GapStatus.SOLVED_PAGE, GapStatus.SOLVED_CURATED})
 
 
+class GapKind(StrEnum):
+    """What a gap calls for: the list that shows it."""
+
+    MISSING = "missing"
+    """Something that belongs on the site and is missing there."""
+    OFF_TOPIC = "off_topic"
+    """Nothing that this site is about."""
+    PERSON = "person"
+    """A visitor wanted to talk to a person, or complained."""
+
+
 class Why(StrEnum):
     """Why a question counts for a gap."""
 
     REFUSED = "refused"
+    PERSON = "person"
+    """The visitor was handed over to people."""
     THUMBS_DOWN = "thumbs_down"
     LOW_SUPPORT = "low_support"
 
@@ -52,9 +65,9 @@ class Missing:
     """What the site lacks, in the words of the question."""
 
     nowhere: tuple[str, ...] = ()
-    """Words that stand on no page."""
+    """Words that no page contains."""
     elsewhere: tuple[str, ...] = ()
-    """Words that stand on other pages than the nearest ones."""
+    """Words that only other pages than the nearest ones contain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +109,13 @@ class Gap:
     reasked_at: datetime | None = None
     reasked_outcome: str = ""
     closed_at: datetime | None = None
+    kind: GapKind = GapKind.MISSING
+    assigned_to: str = ""
+    """E-mail address of the operator who looks after it; empty for nobody."""
     typed: str = ""
     """`question` as the visitor typed it."""
+    before: str = ""
+    """What the visitor asked before it, where `question` refers to that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +131,8 @@ class GapQuestion:
     conversation_id: str
     typed: str
     """As the visitor typed it."""
+    before: str
+    """What the visitor asked before it, where it refers to that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,21 +9,23 @@ from server.answering.engine import Engine, daily_limit
 from server.answering.pipeline import Pipeline
 from server.answering.shortcuts.same_question import plain
 from server.answering.understanding.question_words import content_text
+from server.answering.understanding.routing import Kind, read
 from server.domain.addresses import stored
 from server.domain.answer import Answer, Outcome
 from server.domain.chunk import Chunk, ScoredChunk
-from server.domain.gap import OPEN, Gap, Missing, NearPage, Solved, Why
-from server.domain.protocols import ModelError
+from server.domain.gap import OPEN, Gap, GapKind, Missing, NearPage, Solved, Why
+from server.domain.protocols import Embedder, ModelError
 from server.domain.question import Question
 from server.domain.site import Site
 from server.domain.spending import Spending, charged
+from server.gaps.clusters import reads
 from server.gaps.own_answers import OwnAnswers, fresh_pipeline, whole_answer
 from server.gaps.store import GapStore
 from server.indexes.tokens import tokens
 from server.indexes.words import SqlWordIndex
 from server.languages.loader import alternatives, compiled, every_word
 from server.languages.scripts import UNSPACED_CHARACTER
-from server.retrieval.rarity import Rarity, chunk_tokens
+from server.retrieval.rarity import Rarity, chunk_tokens, coverage
 from server.storage.content.reader import ContentReader
 from server.storage.conversations.questions import QuestionLog
 from server.storage.database import Database
@@ -133,6 +135,31 @@ def content_words(question: str, language: str) -> dict[str, list[str]]:
     return words
 
 
+FAR, FARTHER = 0.35, 0.3
+"""Cosines of the nearest section below which a question is not about the site: without a word of it in the
+nearest sections, and with few of them."""
+FEW_WORDS = 0.25
+"""Share of the weight of a question's words."""
+_MOODS = (Kind.PERSON, Kind.EMERGENCY, Kind.INSULT, Kind.COMPLAINT_ANSWER, Kind.COMPLAINT_SERVICE)
+
+
+def kind_of(gap: Gap, found: Sequence[ScoredChunk], rarity: Rarity, embedder: Embedder) -> GapKind:
+    """The list of a gap. `found` are the nearest sections, best first. In doubt something is missing."""
+    message = read(gap.typed or gap.question, gap.language).kind
+    if 2 * gap.why.get(Why.PERSON, 0) > gap.asked or message in _MOODS:
+        return GapKind.PERSON
+    if message is not Kind.QUESTION:
+        return GapKind.OFF_TOPIC
+    words = content_words(gap.question, gap.language)
+    if set(gap.why) != {Why.REFUSED} or not words or not reads(embedder, gap.language):
+        return GapKind.MISSING
+    nearness = max((hit.scores.get("dense", 0.0) for hit in found), default=0.0)
+    present = {token for hit in found[:PAGES] for part in chunk_tokens(hit.chunk) for token in part}
+    held = coverage(rarity.weights([token for tokens in words.values() for token in tokens]), present)
+    is_far = nearness < FAR if not held else nearness < FARTHER and held < FEW_WORDS
+    return GapKind.OFF_TOPIC if is_far else GapKind.MISSING
+
+
 def _is_absent(found: Sequence[str], absent: frozenset[str]) -> bool:
     """Of a name such as COVID-19 the whole counts, not its parts. Of a word in a script without spaces, pairs
     of characters, most must be absent: some are on any page."""
@@ -201,7 +228,7 @@ class GapRecheck:
         return closed
 
     def describe(self, gap: Gap) -> None:
-        """Stores the nearest pages and what is missing."""
+        """Stores the nearest pages, what is missing, and the list of the gap."""
         question = Question(gap.question, gap.site_id, (), gap.language)
         try:
             with charged(Spending(self._site.id, daily_limit(self._site, self._engine.settings))):
@@ -211,7 +238,8 @@ class GapRecheck:
             found = []
         near = near_pages(found)
         missing = lacking(gap.question, gap.language, self._rarity.unused, self._words_of(near))
-        self._gaps.describe(gap.id, near, missing)
+        kind = kind_of(gap, found, self._rarity, self._engine.query_embedder)
+        self._gaps.describe(gap.id, near, missing, kind)
 
     def _disliked(self, gap: Gap) -> frozenset[str]:
         """The quotes of answers that did not help."""

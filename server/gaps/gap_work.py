@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from threading import Event
 from time import monotonic
+from typing import Any
 
 from server.answering.engine import Engine
 from server.domain.events import EventKind, Events
-from server.domain.gap import OPEN, Gap, Solved
+from server.domain.gap import OPEN, Gap, GapKind, Solved
 from server.domain.protocols import ModelError
 from server.domain.site import Site
 from server.gaps.clusters import Weights
@@ -123,8 +124,11 @@ class GapWork:
             return Looked(taken_in, more or not described)
 
     def _tell(self, opened: list[str]) -> None:
-        """Other systems of new gaps; those that were joined to others meanwhile are none."""
+        """Other systems of new gaps, without those that were joined to others meanwhile, and without wishes
+        for a person, which have messages of their own."""
         for gap in filter(None, map(self._gaps.find, opened)):
+            if gap.kind is GapKind.PERSON:
+                continue
             page = f"{self._engine.settings.serving.base_url}/admin/gaps/{gap.id}"
             data = {"gap": gap.id, "question": gap.typed, "visitors": gap.visitors, "page": page}
             self._events.emit(EventKind.GAP_OPENED, gap.site_id, data, f"gap.opened:{gap.id}")
@@ -154,11 +158,16 @@ class GapWork:
     def recheck(
         self, site: Site, crawl_id: int, is_ending: Callable[[], bool] = lambda: False
     ) -> RecheckResult:
-        """Rechecks the open gaps of a site, the most frequent first."""
+        """Rechecks the open gaps of a site that pages could answer, the most frequent first."""
         limit = self._engine.settings.gaps.reasked
-        found = self._gaps.all(site_ids=[site.id], statuses=OPEN, limit=limit) if limit else []
+        wanted: dict[str, Any] = {
+            "site_ids": [site.id],
+            "statuses": OPEN,
+            "kinds": (GapKind.MISSING, GapKind.OFF_TOPIC),
+        }
+        found = self._gaps.all(**wanted, limit=limit) if limit else []
         asked, closed, spent = self._recheck(site).all(found, crawl_id, is_ending)
-        left = max(0, self._gaps.open_count([site.id]) + closed - asked)
+        left = max(0, sum(self._gaps.counts(**wanted).values()) + closed - asked)
         at = datetime.now(UTC).isoformat(timespec="seconds")
         checked = RecheckResult(crawl_id, asked, closed, left, spent, at)
         self._own_answers.check_all(site, limit, lambda: not is_ending())

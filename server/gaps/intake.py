@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from server.domain.answer import Outcome
-from server.domain.gap import GapStatus, Why
+from server.domain.gap import GapKind, GapStatus, Why
 from server.gaps.store import write_event
 from server.storage.columns import now
 from server.storage.conversations.gap_counts import recount
@@ -105,10 +105,10 @@ class GapIntake:
             moment = now()
             number, judged = int(_mark(connection, NUMBER) or 0), _mark(connection, JUDGED)
             m = messages.c
-            refused, disliked_now = m.outcome == Outcome.REFUSED.value, m.helpful.is_(False)
+            ended_badly, disliked_now = m.outcome.in_(_WHY), m.helpful.is_(False)
             weak = (m.outcome == Outcome.ANSWERED.value) & (m.support < self._support)
             by_number = self._wanted().where(
-                messages.c.number > number - OVERLAP, or_(refused, disliked_now, weak)
+                messages.c.number > number - OVERLAP, or_(ended_badly, disliked_now, weak)
             )
             found = connection.execute(by_number.order_by(messages.c.number).limit(limit)).all()
             down = self._wanted().join(feedback, feedback.c.message_id == messages.c.id)
@@ -257,6 +257,7 @@ class GapIntake:
 
 
 _UNDESCRIBED: dict[str, Any] = {"missing": None, "nearest": []}
+_WHY = {Outcome.REFUSED.value: Why.REFUSED, Outcome.HANDOFF.value: Why.PERSON}
 
 
 def _mark(connection: Connection, name: str) -> str:
@@ -264,10 +265,8 @@ def _mark(connection: Connection, name: str) -> str:
 
 
 def _badly(row: Any) -> Badly:
-    # A thumb says more than an outcome: the visitor read the answer.
-    why = Why.THUMBS_DOWN if row.helpful is False else Why.LOW_SUPPORT
-    if row.outcome == Outcome.REFUSED.value:
-        why = Why.REFUSED
+    # A thumb says more than weak evidence: the visitor read the answer.
+    why = _WHY.get(row.outcome) or (Why.THUMBS_DOWN if row.helpful is False else Why.LOW_SUPPORT)
     first = row.turn == 1
     return Badly(
         row.number, row.id, row.site_id, row.visitor_id, row.question, row.query, row.language, row.asked_at,
@@ -284,9 +283,10 @@ def _group(row: Any, samples: Sequence[tuple[str, str, bytes | None]]) -> Stored
 
 def _new(group: StoredGroup, site_id: str, members: Sequence[Member]) -> dict[str, Any]:
     moments = [member.badly.at for member in members]
+    kind = GapKind.PERSON if members[0].badly.why is Why.PERSON else GapKind.MISSING
     return {
         "id": group.id, "site_id": site_id, "question": group.question, "language": group.language,
-        "status": GapStatus.NEW.value, "asked": len(members),
+        "status": GapStatus.NEW.value, "kind": kind.value, "asked": len(members),
         "visitors": len({member.badly.visitor_id for member in members}),
         "first_asked": min(moments), "last_asked": max(moments),
         "why": dict(Counter(member.badly.why.value for member in members)), "solved_by": None, "note": "",

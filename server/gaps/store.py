@@ -6,9 +6,20 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import Connection, Text, func, insert, select, type_coerce, update
+from sqlalchemy import ColumnElement, Connection, Text, case, func, insert, select, type_coerce, update
 
-from server.domain.gap import OPEN, Gap, GapEvent, GapQuestion, GapStatus, Missing, NearPage, Solved, Why
+from server.domain.gap import (
+    OPEN,
+    Gap,
+    GapEvent,
+    GapKind,
+    GapQuestion,
+    GapStatus,
+    Missing,
+    NearPage,
+    Solved,
+    Why,
+)
 from server.storage.columns import now
 from server.storage.database import Database
 from server.storage.errors import UnknownGap
@@ -16,26 +27,43 @@ from server.storage.schema.conversations import messages
 from server.storage.schema.quality import gap_events as events
 from server.storage.schema.quality import gap_questions as questions
 from server.storage.schema.quality import gaps
-from server.storage.statements import AnyRow, AnySelect
+from server.storage.statements import AnyRow
 
-_TYPED = (
-    select(messages.c.question)
-    .join(questions, questions.c.message_id == messages.c.id)
-    .where(questions.c.gap_id == gaps.c.id, questions.c.question == gaps.c.question)
-    .order_by(questions.c.at, questions.c.message_id)
-    .limit(1)
-    .scalar_subquery()
+_earlier = messages.alias("earlier")
+_BEFORE = (_earlier.c.conversation_id == messages.c.conversation_id) & (
+    _earlier.c.turn == messages.c.turn - 1
 )
+
+
+def _of_representative(text: Any) -> ColumnElement[str]:
+    """A text of the message whose question stands for the gap; "" without one."""
+    joined = questions.join(messages, questions.c.message_id == messages.c.id).outerjoin(_earlier, _BEFORE)
+    found = select(text).select_from(joined)
+    found = found.where(questions.c.gap_id == gaps.c.id, questions.c.question == gaps.c.question)
+    first = found.order_by(questions.c.at, questions.c.message_id).limit(1).correlate(gaps)
+    return func.coalesce(first.scalar_subquery(), "")
+
+
+_WORDS = {"typed": _of_representative(messages.c.question), "before": _of_representative(_earlier.c.question)}
 GAP_COLUMNS = [
-    func.coalesce(_TYPED, gaps.c.question).label(name) if name == "typed" else gaps.c[name]
-    for name in Gap.__dataclass_fields__
+    _WORDS[name].label(name) if name in _WORDS else gaps.c[name] for name in Gap.__dataclass_fields__
 ]
 _GAP = TypeAdapter(Gap)
 
 
 def gap_of(row: AnyRow) -> Gap:
     """The gap of a row of GAP_COLUMNS."""
-    return _GAP.validate_python(row._asdict())
+    values = row._asdict()
+    values["typed"] = values["typed"] or values["question"]
+    return _GAP.validate_python(values | {"before": _before(**{key: values[key] for key in _KEPT})})
+
+
+_KEPT = ("typed", "question", "before")
+
+
+def _before(typed: str, question: str, before: str | None) -> str:
+    """What was asked before, if the question refers to it."""
+    return before or "" if typed != question else ""
 
 
 def as_json(value: Missing | Solved | NearPage | None) -> dict[str, Any] | None:
@@ -66,29 +94,24 @@ class GapStore:
 
     def open_count(self, site_ids: Collection[str] | None = None) -> int:
         """How many are new or planned: of these sites, or of all."""
-        wanted = select(func.count()).select_from(gaps).where(gaps.c.status.in_(_OPEN))
-        if site_ids is not None:
-            wanted = wanted.where(gaps.c.site_id.in_(site_ids))
-        with self._db.connect() as connection:
-            return int(connection.execute(wanted).scalar_one())
+        return sum(self.counts(site_ids=site_ids, statuses=OPEN).values())
 
-    def all(
-        self,
-        *,
-        site_ids: Collection[str] | None = None,
-        statuses: Collection[GapStatus] = (),
-        since: datetime | None = None,
-        search: str = "",
-        limit: int = 50,
-        offset: int = 0,
-    ) -> list[Gap]:
-        """Gaps, the ones of most visitors first; with `since`, only gaps asked since then."""
-        wanted = _chosen(site_ids, statuses, since, search)
-        ordered = wanted.order_by(
-            gaps.c.visitors.desc(), gaps.c.asked.desc(), gaps.c.last_asked.desc(), gaps.c.id
-        )
+    def counts(self, **wanted: Any) -> dict[GapKind, int]:
+        """How many gaps each list has, filtered in the same way."""
+        counted = select(gaps.c.kind, func.count()).where(*_chosen(**wanted)).group_by(gaps.c.kind)
         with self._db.connect() as connection:
-            return [gap_of(row) for row in connection.execute(ordered.limit(limit).offset(offset))]
+            found = {kind: count for kind, count in connection.execute(counted)}
+        return {kind: found.get(kind.value, 0) for kind in GapKind}
+
+    def all(self, *, limit: int = 50, offset: int = 0, **wanted: Any) -> list[Gap]:
+        """Gaps, the ones of most visitors first, filtered by the arguments of `_chosen`."""
+        order = (gaps.c.visitors.desc(), gaps.c.asked.desc(), gaps.c.last_asked.desc(), gaps.c.id)
+        held = _chosen(**wanted)
+        # The visitors' words are only looked up for the gaps that are shown.
+        page = select(gaps.c.id).where(*held).order_by(*order).limit(limit).offset(offset).subquery()
+        shown = select(*GAP_COLUMNS).where(gaps.c.id.in_(select(page.c.id))).order_by(*order)
+        with self._db.connect() as connection:
+            return [gap_of(row) for row in connection.execute(shown)]
 
     def find(self, id: str) -> Gap | None:
         """The gap, or None."""
@@ -115,14 +138,18 @@ class GapStore:
                 q.why,
                 messages.c.conversation_id,
                 messages.c.question,
+                _earlier.c.question,
             )
             .join(messages, messages.c.id == q.message_id)
+            .outerjoin(_earlier, _BEFORE)
             .where(q.gap_id == id)
             .order_by(q.at.desc(), q.message_id)
         )
         with self._db.connect() as connection:
             rows = connection.execute(wanted.limit(limit).offset(offset)).all()
-        return [GapQuestion(*row[:4], Why(row[4]), *row[5:]) for row in rows]
+        return [
+            GapQuestion(*row[:4], Why(row[4]), *row[5:7], _before(row[6], row[1], row[7])) for row in rows
+        ]
 
     def history(self, id: str, limit: int = 100) -> list[GapEvent]:
         """History of a gap, the newest event first."""
@@ -131,17 +158,36 @@ class GapStore:
         with self._db.connect() as connection:
             return [GapEvent(*row) for row in connection.execute(wanted.limit(limit))]
 
-    def judge(self, id: str, status: GapStatus, note: str, by: str) -> Gap:
-        """Store the status and note of an operator. Raises UnknownGap."""
+    def judge(
+        self,
+        id: str,
+        status: GapStatus | None = None,
+        note: str | None = None,
+        by: str = "",
+        assigned_to: str | None = None,
+        kind: GapKind | None = None,
+    ) -> Gap:
+        """Store what an operator decided; None keeps what is. Raises UnknownGap."""
         before = self.get(id)
-        if (before.status, before.note) == (status, note):
+        status = before.status if status is None else status
+        note = before.note if note is None else note
+        assigned_to = before.assigned_to if assigned_to is None else assigned_to
+        kind = before.kind if kind is None else kind
+        if (before.status, before.note, before.assigned_to, before.kind) == (status, note, assigned_to, kind):
             return before
         closed = None if status.is_open else before.closed_at or now()
         solved = as_json(before.solved_by) if status.is_solved else None
         values = {"status": status.value, "note": note, "closed_at": closed, "solved_by": solved}
+        values["assigned_to"] = assigned_to
+        if kind is not before.kind:
+            values |= {"kind": kind.value, "sorted_by": by}
         details = {"status": status.value, "before": before.status.value}
         if note != before.note:
             details["note"] = note
+        if assigned_to != before.assigned_to:
+            details["assigned_to"] = assigned_to
+        if kind is not before.kind:
+            details["kind"] = kind.value
         with self._db.begin() as connection:
             self._change(connection, id, values)
             write_event(connection, id, "judged", by, details)
@@ -166,9 +212,13 @@ class GapStore:
             self._change(connection, id, values)
             write_event(connection, id, "closed", by, as_json(solved))
 
-    def describe(self, id: str, nearest: Sequence[NearPage], missing: Missing) -> None:
-        """Store the nearest pages, and what is missing."""
-        values = {"nearest": [as_json(page) for page in nearest], "missing": as_json(missing)}
+    def describe(
+        self, id: str, nearest: Sequence[NearPage], missing: Missing, kind: GapKind = GapKind.MISSING
+    ) -> None:
+        """Store the nearest pages, what is missing, and the list of the gap."""
+        values: dict[str, Any] = {"nearest": [as_json(page) for page in nearest], "missing": as_json(missing)}
+        # A list that an operator chose stays.
+        values["kind"] = case((gaps.c.sorted_by == "", kind.value), else_=gaps.c.kind)
         with self._db.begin() as connection:
             connection.execute(update(gaps).where(gaps.c.id == id).values(**values))
 
@@ -186,18 +236,26 @@ class GapStore:
 
 
 def _chosen(
-    site_ids: Collection[str] | None, statuses: Collection[GapStatus], since: datetime | None, search: str
-) -> AnySelect:
-    wanted = select(*GAP_COLUMNS)
+    site_ids: Collection[str] | None = None,
+    statuses: Collection[GapStatus] = (),
+    kinds: Collection[GapKind] = (),
+    since: datetime | None = None,
+    search: str = "",
+    assigned_to: str = "",
+) -> list[ColumnElement[bool]]:
+    """Conditions that all hold; `since` is when a gap was last asked, `search` is part of a question."""
+    held: list[ColumnElement[bool]] = []
     if site_ids is not None:
-        wanted = wanted.where(gaps.c.site_id.in_(site_ids))
+        held.append(gaps.c.site_id.in_(site_ids))
     if statuses:
-        wanted = wanted.where(gaps.c.status.in_(sorted(status.value for status in statuses)))
+        held.append(gaps.c.status.in_(sorted(status.value for status in statuses)))
+    if kinds:
+        held.append(gaps.c.kind.in_(sorted(kind.value for kind in kinds)))
     if since is not None:
-        wanted = wanted.where(gaps.c.last_asked >= since)
+        held.append(gaps.c.last_asked >= since)
+    if assigned_to:
+        held.append(gaps.c.assigned_to == assigned_to)
     if search:
-        asked = select(questions.c.message_id).where(
-            questions.c.gap_id == gaps.c.id, questions.c.question.icontains(search, autoescape=True)
-        )
-        wanted = wanted.where(asked.exists())
-    return wanted
+        asked = select(questions.c.gap_id).where(questions.c.question.icontains(search, autoescape=True))
+        held.append(gaps.c.id.in_(asked))
+    return held

@@ -4,9 +4,10 @@
 `SiteEngine.warm_up` opens them before a process reports that it is ready.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from threading import Thread
+from threading import Event, Thread
 
 from server.answering.chat import Chat
 from server.answering.engine import AnswerSources
@@ -74,8 +75,9 @@ class Runtime:
                 question = Question(message.question, site.id, (), message.language)
                 self.engine.pipeline(site).forget(question)
 
-    def work(self) -> None:
-        """Run queued jobs, crawl schedules and other background work until SIGTERM or SIGINT."""
+    def work(self, **more: Callable[[Event], None]) -> None:
+        """Run queued jobs, crawl schedules and other background work until SIGTERM or SIGINT. `more` runs in
+        threads of these names until the event is set."""
         ending = self.crawling.ending
         upkeep = self.crawling.upkeep()
         upkeep.take_up_left()
@@ -92,6 +94,7 @@ class Runtime:
             ("tidying", tidying.run),
             ("limits", self.shared.limits.run),
             ("purge", purge.run),
+            *more.items(),
         ):
             Thread(target=run, args=(ending,), name=name, daemon=True).start()
         outbox = open_outbox(

@@ -73,13 +73,13 @@ def make_site_without_gaps(runtime):
     runtime.stores.sites.create(Site("quiet", "Quiet", "Quiet", ("https://quiet.example/",)))
 
 
-def make_gap(runtime, id, asked, site_id="lantern"):
+def make_gap(runtime, id, asked, site_id="lantern", outcome=Outcome.REFUSED):
     """Messages that were refused, and the gap that they are."""
     intake = GapIntake(runtime.database, 0.5)
     for text, visitor in asked:
         conversation = runtime.dialogue.conversations.start(site_id, visitor)
         ask(
-            runtime, site_id, text, conversation_id=conversation, outcome=Outcome.REFUSED, citations=(),
+            runtime, site_id, text, conversation_id=conversation, outcome=outcome, citations=(),
             text="The site says nothing about that.", asked_at=datetime.now(UTC) - timedelta(hours=3),
         )  # fmt: skip
     batch = intake.waiting(1000)

@@ -92,7 +92,7 @@ UNREACHED = """() => [...document.querySelectorAll("a[href], button, input:not([
 def test_each_figure_is_what_its_list_counts(operator, query):
     page, figures = assert_lists_agree(operator, f"/admin/{query}")
     assert len(figures) >= 15
-    assert "Half within" in figures
+    assert "Median time" in figures
     assert page.count('data-incidents="') >= 1 or query == "?days=1"
 
 

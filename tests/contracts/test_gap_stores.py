@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import delete, update
 
 from server.domain.answer import Answer, Message, Outcome
-from server.domain.gap import OPEN, GapStatus, Missing, NearPage, Solved, Why
+from server.domain.gap import OPEN, GapKind, GapStatus, Missing, NearPage, Solved, Why
 from server.domain.site import Site
 from server.gaps.intake import GapIntake, Member, StoredGroup
 from server.gaps.store import GapStore
@@ -224,6 +224,25 @@ def test_what_the_operator_said_is_kept_with_who_said_it(talk):
         talk.gaps.judge("x", GapStatus.NEW, "", "ada")
     with pytest.raises(UnknownGap):
         talk.gaps.was_asked("x", "refused", None)
+
+
+def test_lists_are_counted_and_a_list_that_an_operator_chose_stays(talk):
+    for id, outcome in (
+        ("warranty", Outcome.REFUSED),
+        ("pizza", Outcome.REFUSED),
+        ("human", Outcome.HANDOFF),
+    ):
+        talk.ask(f"{id}?", outcome=outcome)
+        talk.take_in(id)
+    assert talk.gaps.get("human").why == {Why.PERSON: 1}
+    talk.gaps.describe("pizza", [], Missing(), GapKind.OFF_TOPIC)
+    assert talk.gaps.counts(statuses=OPEN) == dict.fromkeys(GapKind, 1)
+    assert [gap.id for gap in talk.gaps.all(kinds=[GapKind.OFF_TOPIC])] == ["pizza"]
+    talk.gaps.judge("pizza", kind=GapKind.MISSING, assigned_to="ben@example.com", by="ada")
+    talk.gaps.describe("pizza", [], Missing(), GapKind.OFF_TOPIC)
+    assert talk.gaps.get("pizza").kind is GapKind.MISSING
+    assert [gap.id for gap in talk.gaps.all(assigned_to="ben@example.com")] == ["pizza"]
+    assert talk.gaps.history("pizza")[0].details["assigned_to"] == "ben@example.com"
 
 
 def test_gaps_go_with_their_site(talk, database):

@@ -7,7 +7,7 @@ import pytest
 
 from server.domain.answer import Outcome
 from server.domain.curated import CuratedAnswer
-from server.domain.gap import GapStatus, Why
+from server.domain.gap import GapKind, GapStatus, Why
 from server.domain.spending import Used
 from server.gaps.gap_work import last_recheck
 from server.gaps.intake import GapIntake
@@ -137,6 +137,7 @@ def test_a_question_that_leans_on_another_is_kept_as_typed_and_compared_as_searc
     assert gap.typed == "And with express shipping by drone?"
     (question,) = shop.runtime.stores.gaps.questions(gap.id)
     assert (question.typed, question.question) == (gap.typed, gap.question)
+    assert gap.before == question.before == "How long do parcels to islands take?"
 
 
 def test_numbers_and_denials_keep_questions_apart(shop):
@@ -237,6 +238,23 @@ def test_the_worker_looks_and_asks_by_itself(shop, monkeypatch):
     ending.set()
     worker.join()
     assert shop.runtime.stores.gaps.open_count(["shop"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (QUESTION, GapKind.MISSING),
+        ("Do you hire out lamps for film sets?", GapKind.MISSING),
+        ("How tall is Mount Everest?", GapKind.OFF_TOPIC),
+        ("This is ridiculous, I want to talk to a real person NOW", GapKind.PERSON),
+        ("Gibt es eine Garantie auf Lampen?", GapKind.MISSING),
+    ],
+)
+def test_each_question_comes_into_the_list_that_says_what_to_do(shop, text, kind):
+    shop.ask(text)
+    shop.look()
+    (gap,) = shop.gaps()
+    assert gap.kind is kind
 
 
 def test_another_embedder_makes_the_vectors_anew(shop):

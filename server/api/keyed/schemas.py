@@ -127,6 +127,7 @@ class GapResponse(BaseModel):
     question: str
     language: str
     status: str
+    kind: str = Field(description="The list that shows it: missing, off_topic or person.")
     asked: int
     visitors: int
     first_asked: Moment

@@ -5,7 +5,7 @@ The index ix_messages_figures contains every column except the words, so that on
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, select, true, union_all
@@ -16,7 +16,7 @@ from server.storage.conversations.search import count_found, found_by
 from server.storage.database import Database
 from server.storage.schema.conversations import cited as cited
 from server.storage.schema.conversations import conversation_labels as labels
-from server.storage.schema.conversations import conversations, feedback, messages
+from server.storage.schema.conversations import conversations, feedback, message_days, messages
 from server.storage.schema.delivery import contact_requests as requests
 
 
@@ -151,6 +151,10 @@ class QuestionList:
         """Return the totals of the whole list; cost and tokens only when filtered by `paid`."""
         if not wanted.site_ids:
             return Totals(0)
+        if column := _summed_as(wanted):
+            with self._db.connect() as connection:
+                summed = select(func.sum(message_days.c[column])).where(*_days_of(wanted))
+                return Totals(int(connection.execute(summed).scalar() or 0))
         counted = select(func.count())
         if wanted.paid:
             counted = counted.add_columns(func.sum(messages.c.cost), func.sum(messages.c.tokens))
@@ -242,6 +246,31 @@ _TESTS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
     "slower_ms": lambda step: messages.c.within_ms > step,
     "paid": lambda _: messages.c.tokens > 0,
 }
+
+
+def _summed_as(wanted: QuestionFilter) -> str:
+    """The column of `message_days` that counts what passes the filter; "" if none does."""
+    chosen = [
+        wanted.outcome.value if wanted.outcome else "",
+        {True: "up", False: "down", None: ""}[wanted.helpful],
+        "opened" if wanted.first else "",
+    ]
+    rest = replace(
+        wanted, site_ids=(), outcome=None, helpful=None, first=False, since=None, until=None
+    )  # what the sums cannot tell apart
+    by_whole_days = all(at is None or at.time() == time() for at in (wanted.since, wanted.until))
+    names = [name for name in chosen if name]
+    if rest != QuestionFilter(()) or not by_whole_days or len(names) > 1:
+        return ""
+    return names[0] if names else "asked"
+
+
+def _days_of(wanted: QuestionFilter) -> Iterator[ColumnElement[bool]]:
+    yield _of(message_days.c.site_id, wanted.site_ids)
+    if wanted.since:
+        yield message_days.c.day >= wanted.since.date().isoformat()
+    if wanted.until:
+        yield message_days.c.day < wanted.until.date().isoformat()
 
 
 def _in_the_index(wanted: QuestionFilter) -> Iterator[ColumnElement[bool]]:

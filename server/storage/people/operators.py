@@ -46,6 +46,10 @@ class Operator:
     """The sites that were given to this person. An owner sees all of them regardless."""
     language: str = ""
     """Code of the language of the dashboard; empty for what the browser asks for."""
+    digest: bool | None = None
+    """Whether this person chose the weekly digest; None for no choice."""
+    digest_week: str = ""
+    """Monday of the week of the last digest, as an ISO date."""
 
     has_passkey: bool = False
 
@@ -58,6 +62,11 @@ class Operator:
     def visible_sites(self) -> SiteSet:
         """The sites that this person sees and, as an editor, changes."""
         return None if self.role is Role.OWNER else self.sites
+
+    @property
+    def wants_digest(self) -> bool:
+        """Whether this person gets the weekly digest: owners do unless they turn it off."""
+        return self.role is Role.OWNER if self.digest is None else self.digest
 
     @property
     def has_second_factor(self) -> bool:
@@ -126,6 +135,16 @@ class OperatorStore(Store):
     def set_language(self, id: int, language: str) -> None:
         """Set the language of the dashboard. An unknown number is no error."""
         self._write(update(operators).where(operators.c.id == id).values(language=language))
+
+    def set_digest(self, id: int, digest: bool) -> None:
+        """Turn the weekly digest on or off. An unknown number is no error."""
+        self._write(update(operators).where(operators.c.id == id).values(digest=digest))
+
+    def note_digest(self, id: int, week: str, before: str) -> bool:
+        """Note the week of the last digest; False if it was not `before` any more, for then another process
+        noted it."""
+        same = (operators.c.id == id, operators.c.digest_week == before)
+        return bool(self._write(update(operators).where(*same).values(digest_week=week)))
 
     def remove(self, id: int) -> None:
         """Delete an operator and all sessions. Raises LastOwner. An unknown number is no error."""

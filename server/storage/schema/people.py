@@ -19,6 +19,10 @@ operators = Table(
     Column("sites", Json),
     # In which this person reads the dashboard. Empty: what the browser asks for.
     Column("language", Words, nullable=False, server_default=""),
+    # Whether this person gets the weekly digest. Null: owners do.
+    Column("digest", Boolean),
+    # Monday of the week in which the last digest was sent, as an ISO date.
+    Column("digest_week", Words, nullable=False, server_default=""),
 )
 
 # Who is logged in, and from where.

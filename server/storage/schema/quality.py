@@ -144,8 +144,14 @@ gaps = Table(
     # Sum of the vectors of its questions, 32-bit floats.
     Column("total", LargeBinary),
     *integers("embedded"),
+    Column("kind", Words, nullable=False, server_default="missing"),
+    # Who chose the kind; empty where Docent did.
+    Column("sorted_by", Words, nullable=False, server_default=""),
+    # E-mail address of an operator.
+    Column("assigned_to", Words, nullable=False, server_default=""),
     Index(None, "site_id", "status", "visitors"),
     Index(None, "status", "visitors"),
+    Index(None, "kind", "status", "visitors"),
 )
 
 gap_questions = Table(

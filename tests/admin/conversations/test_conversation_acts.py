@@ -56,7 +56,7 @@ class TestReply:
 
     @pytest.mark.parametrize(
         ("text", "says"),
-        [("", "Write what the visitor shall read."), ("x" * 10_001, "Keep to 10,000 characters.")],
+        [("", "Write a reply to the visitor."), ("x" * 10_001, "Keep to 10,000 characters.")],
     )
     def test_a_reply_that_is_none_is_refused_beside_its_field(self, operator, runtime, site, text, says):
         request = write(runtime)
@@ -79,11 +79,11 @@ def test_without_a_mail_server_the_page_says_what_to_set(operator, runtime, site
     request = write(runtime)
     page = f"/admin/messages/{request.id}"
     shown = operator.get(page).text
-    assert "Set SMTP_URL and MAIL_FROM" in shown
+    assert "No mail server is set up" in shown
     assert "<textarea" not in shown
     answer = operator.send(page, {"text": "Hello"}, f"{page}/reply")
     assert answer.status_code == 422
-    assert "set SMTP_URL and MAIL_FROM" in answer.text
+    assert "An owner can set one up under Settings" in answer.text
     assert "Hello</textarea>" in answer.text
 
 
@@ -160,7 +160,7 @@ class TestErase:
 
     def test_the_page_says_what_would_be_gone_and_changes_nothing(self, operator, runtime, talked):
         page = operator.get(f"/admin/conversations/{talked[0]}/erase").text
-        assert "2 conversations with 2 questions" in page
+        assert "2 conversations: 2 questions with their answers" in page
         assert "2 messages to people" in page
         assert runtime.dialogue.conversations.get(talked[0])
 

@@ -50,7 +50,7 @@ def test_questions_are_filtered_by_site_outcome_and_days(operator, runtime, site
     assert found("site=lantern&outcome=answered&days=7") == ["Answered"]
     assert found("days=30&outcome=answered") == ["Answered", "Elsewhere", "Old"]
     assert found("site=nowhere&outcome=nothing&days=13") == ["Answered", "Elsewhere", "Old", "Refused"]
-    assert "No question fits" in operator.get("/admin/conversations?outcome=handoff").text
+    assert "No question matches" in operator.get("/admin/conversations?outcome=handoff").text
 
 
 def test_a_long_list_is_cut_into_pages(operator, runtime, site):
@@ -219,7 +219,7 @@ def test_a_filter_keeps_what_is_chosen_also_when_nobody_asks_so_any_more(operato
     page = operator.get("/admin/conversations?label=<b>gone&language=xx&strategy=old").text
     assert '<option value="&lt;b&gt;gone" selected>' in page
     assert '<option value="xx" selected>' in page
-    assert "No question fits" in page
+    assert "No question matches" in page
 
 
 def test_a_conversation_is_labelled_and_unlabelled(operator, runtime, site):
@@ -229,14 +229,14 @@ def test_a_conversation_is_labelled_and_unlabelled(operator, runtime, site):
     assert answer.status_code == 302
     operator.send(page, {"label": "a<b>"}, f"{page}/labels")
     shown = operator.get(page).text
-    assert 'aria-label="Take off the label wrong price"' in shown
+    assert 'aria-label="Remove the label wrong price"' in shown
     assert "a&lt;b&gt;" in shown
     assert "a<b>" not in shown
     assert questions(operator.get("/admin/conversations?label=wrong+price")) == [message.question]
     other = ask(runtime, question="Other?").conversation_id
     assert '<option value="wrong price">' in operator.get(f"/admin/conversations/{other}").text
     operator.send(page, {"label": "wrong price"}, f"{page}/labels/remove")
-    assert "Take off the label wrong price" not in operator.get(page).text
+    assert "Remove the label wrong price" not in operator.get(page).text
     actions = [(entry.action, entry.details.get("label")) for entry in runtime.people.audit.recent(10)]
     assert ("took a label off a conversation", "wrong price") in actions
 
@@ -257,12 +257,12 @@ def test_a_label_goes_on_once_and_only_so_many(operator, runtime, site):
     page = f"/admin/conversations/{message.conversation_id}"
     for number in range(21):
         operator.send(page, {"label": f"label {number % 20}"}, f"{page}/labels")
-    assert operator.get(page).text.count("Take off the label") == 20
+    assert operator.get(page).text.count("Remove the label") == 20
     operator.send(page, {"label": "one more"}, f"{page}/labels")
     assert "one more" not in operator.get(page).text.split("Nothing changed")[0].split("<ul class")[-1]
-    assert operator.get(page).text.count("Take off the label") == 20
+    assert operator.get(page).text.count("Remove the label") == 20
     operator.send(page, {"label": "never on"}, f"{page}/labels/remove")
-    assert operator.get(page).text.count("Take off the label") == 20
+    assert operator.get(page).text.count("Remove the label") == 20
 
 
 def test_a_conversation_leads_to_a_correction_and_into_a_test_set(operator, runtime, site):
@@ -279,6 +279,6 @@ def test_a_visitor_s_thumb_and_words_are_shown(operator, runtime, site):
     message = ask(runtime)
     FeedbackStore(runtime.database).put(message.id, "visitor-1", False, "too <short>")
     page = operator.get(f"/admin/conversations/{message.conversation_id}").text
-    assert "not helpful" in page
+    assert "did not find this helpful" in page
     assert "too &lt;short&gt;" in page
     assert "Thumb down" in operator.get("/admin/conversations").text

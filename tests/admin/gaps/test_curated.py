@@ -71,11 +71,11 @@ def test_a_question_can_be_tried(operator, runtime, site):
         CuratedAnswer("lantern", ("Do you deliver 3 lamps?",), "No.", enabled=False), "x"
     )
     given = operator.get(f"{PAGE}?try=do+you+deliver").text
-    assert "alike by 1.00 of at least 0.77" in given
+    assert "Similarity 1.00, at least 0.77 is needed." in given
     assert "it is switched off" in given
     missed = operator.get(f"{PAGE}?try=warranty").text
-    assert "none of these answers" in missed
-    assert "Not alike enough" in missed
+    assert "None of these answers" in missed
+    assert "Not similar enough" in missed
 
 
 def test_an_answer_begins_and_ends_on_its_days(operator, runtime, site):
@@ -84,10 +84,10 @@ def test_an_answer_begins_and_ends_on_its_days(operator, runtime, site):
         {**FILLED, "valid_from": "2999-01-01", "valid_until": "2999-02-01"},
         follow_redirects=True,
     ).text
-    assert "It is not given just now." in said
+    assert "Visitors do not get it at the moment." in said
     listed = operator.get(PAGE).text
     assert "Not yet" in listed
-    assert "from 2999-01-01" in listed
+    assert "from 1 Jan 2999" in listed
     assert "its first day is still to come" in operator.get(f"{PAGE}?try=do+you+deliver").text
     assert 'value="2999-02-01"' in operator.get(f"{PAGE}/1").text
     operator.send(f"{PAGE}/1", {**FILLED, "valid_until": "2020-02-01"})
@@ -130,7 +130,7 @@ def test_how_a_follow_up_was_searched_is_never_prefilled_as_a_question(operator,
     assert "And abroad?" not in form
     page = operator.get("/admin/gaps/g").text
     assert '<h1 dir="auto">And abroad?</h1>' in page
-    assert f'Docent searched: <span dir="auto">{rewritten}</span>' in page
+    assert rewritten not in page
     assert rewritten not in operator.get("/admin/gaps").text
 
 

@@ -6,25 +6,28 @@ from html import unescape
 
 import pytest
 
-from admin.overview.overview import Period, Series, change, lines, stacked
+from admin.overview.charts import Series, lines, stacked
+from admin.overview.summary import Period, change
 from server.domain.answer import Outcome
 from server.domain.contact import Channel
 from server.domain.spending import Used
 from server.storage.conversations.feedback import FeedbackStore
+from tests.admin import samples_gaps
 from tests.admin.samples import ask, make_crawl, make_site
 
 FIGURE = re.compile(
     r'<dt>([^<]+)</dt><dd[^>]*><a href="([^"]+)">([^<]+)</a>(?: <span class="note">([\d,]+) took longer</span>)?'
 )
 INCIDENT = re.compile(r'<a data-incidents="(\w+)" href="([^"]+)">([\d,]+)</a>')
+CELL_OF_SITE = re.compile(r'class="figure"><a href="([^"]+)">(\d+)</a>')
 CELL = re.compile(r'<td class="figure"><a href="([^"]+)">(\d+)</a>')
 LISTED = {"Cost of answers": "cost", "Tokens": "tokens"}
 
 
 def figures_of(page):
-    """label -> (address, what is shown, what the list counts) of the first panel and the queue."""
+    """label -> (address, what is shown, what the list counts)."""
     found = {}
-    for label, address, shown, note in FIGURE.findall(page.split('<h2 id="site-')[0]):
+    for label, address, shown, note in FIGURE.findall(page):
         found[label] = (unescape(address), shown, note or shown)
     return found
 
@@ -39,8 +42,7 @@ def assert_lists_agree(operator, address):
     page = operator.get(address).text
     figures = figures_of(page)
     for label, (listed, _, number) in figures.items():
-        if label not in ("Messages on their way", "Messages not sent") or number != "0":
-            assert counted(operator, listed, LISTED.get(label, "total")) == number, label
+        assert counted(operator, listed, LISTED.get(label, "total")) == number, label
     for kind, listed, number in INCIDENT.findall(page):
         assert number == "0" or counted(operator, unescape(listed)) == number, kind
     return page, figures
@@ -81,26 +83,27 @@ def test_the_figures_of_a_week_stand_beside_those_of_the_week_before(operator, t
     page, figures = assert_lists_agree(operator, "/admin/")
     shown = {label: figure[1] for label, figure in figures.items()}
     assert shown == {
-        "Conversations": "9",
         "Questions": "10",
-        "Answered": "4",
-        "Curated": "1",
-        "Refused": "2",
-        "Asked back": "1",
-        "Handed over": "1",
-        "Turned away": "1",
-        "Thumbs up": "1",
+        "No answer": "2",
+        "Wanted a person": "1",
         "Thumbs down": "1",
+        "Conversations": "9",
+        "Answered": "4",
+        "Own answer": "1",
+        "Asked back": "1",
+        "Rate-limited": "1",
+        "Thumbs up": "1",
         "Messages to people": "1",
-        "Half within": "43 ms",
-        "95 % within": "2.4 s",
+        "Median time": "43 ms",
+        "95 % answered within": "2.4 s",
         "Cost of answers": "0.0123",
         "Tokens": "1,734",
-        "Messages on their way": "1",
-        "Messages not sent": "0",
     }
+    assert list(shown)[:4] == ["Questions", "No answer", "Wanted a person", "Thumbs down"]
+    assert "<b>50%</b> <span>5 of 10 questions were answered without a person." in page
+    assert "Worse than in the period before (100%)." in page
     questions = page.split("<dt>Questions</dt>")[1].split("</dd>")[0]
-    assert "before 5" in questions
+    assert "before: 5" in questions
     assert "+100 %" in questions
     assert "gpt-4o-mini" in page
 
@@ -114,13 +117,36 @@ def test_every_number_of_the_table_behind_the_charts_is_what_its_list_counts(ope
 
 
 def test_sites_say_whether_they_are_read_and_what_they_were_asked(operator, talk):
-    page = operator.get("/admin/").text.split('<h2 id="site-lantern">')[1].split("</section>")[0]
-    found = {label: (unescape(address), number) for label, address, number, _ in FIGURE.findall(page)}
-    assert found["Live pages"][1] == "3"
-    assert operator.get(found["Live pages"][0]).text.count('role="rowheader"') == 3
-    assert counted(operator, found["Questions"][0]) == found["Questions"][1] == "9"
-    crawl = re.search(r'<dd class="words"><a href="([^"]+)">Complete', page)[1]
+    row = operator.get("/admin/").text.split('id="site-lantern"')[1].split("</tr>")[0]
+    address, number = CELL_OF_SITE.search(row).groups()
+    assert counted(operator, unescape(address)) == number == "9"
+    crawl = re.search(r'<a href="([^"]+)">Complete', row)[1]
     assert operator.get(crawl).status_code == 200
+
+
+def test_what_needs_attention_is_listed_with_links_that_count_the_same(operator, runtime, talk, operator_id):
+    samples_gaps.make_gap(runtime, "g", [("Do you repair radios?", "ben")])
+    runtime.stores.gaps.judge("g", assigned_to="ada@example.com", by="ada")
+    runtime.stores.incidents.record("lantern", "budget_spent", "spent")
+    crawl = runtime.stores.crawls.start("other")
+    runtime.stores.crawls.finish(crawl, "failed", "other.example cannot be found")
+    page = operator.get("/admin/").text.split('id="attention"')[1].split("</section>")[0]
+    needs = {
+        text: unescape(address) for address, text in re.findall(r'href="([^"]+)" dir="auto">([^<]+)', page)
+    }
+    assert set(needs) == {
+        "The last crawl of Other failed. other.example cannot be found.",
+        "The model budget was used up. Visitors got quoted answers until midnight UTC.",
+        "Models failed 4 times. Visitors got quoted answers instead.",
+        "1 gap is assigned to you.",
+        "1 question has no answer on your site.",
+        "1 answer got a thumb down.",
+    }
+    assert [operator.get(address).status_code for address in needs.values()] == [200] * 6
+    assert counted(operator, needs["1 answer got a thumb down."]) == "1"
+    assert "Do you repair radios?" in operator.get(needs["1 gap is assigned to you."]).text
+    quiet = operator.get("/admin/?site=lantern").text
+    assert "The last crawl of Other" not in quiet
 
 
 def test_what_is_not_known_counts_as_the_last_seven_days_of_every_site(operator, talk):
@@ -129,10 +155,14 @@ def test_what_is_not_known_counts_as_the_last_seven_days_of_every_site(operator,
     assert operator.get("/admin/?days=many").text.split("<main")[1] == plain
 
 
-def test_a_site_that_nobody_asks_gets_a_hint_and_no_chart(operator, runtime, site):
+def test_without_questions_the_page_says_what_to_do_next_and_shows_no_zeros(operator, runtime, site):
     page = operator.get("/admin/").text
-    assert "Nobody has asked in these days." in page
+    assert "Ask a few questions yourself first." in page
+    assert "Lantern Shop was never crawled." in unescape(page)
     assert "<svg" not in page
+    assert "<dl" not in page
+    ask(runtime, asked_at=datetime.now(UTC) - timedelta(days=8))
+    assert "Show the last 90 days" in operator.get("/admin/").text
 
 
 def test_half_a_day_is_compared_with_half_a_day():

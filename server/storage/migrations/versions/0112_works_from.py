@@ -6,7 +6,7 @@ A later migration that removes what older code reads raises it: UPDATE alembic_v
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision = "0112", "0109"
+revision, down_revision = "0112", "0111"
 
 
 def upgrade() -> None:
