@@ -37,7 +37,9 @@ ADVICE = {
     "bad_reply": lazy("Check that the address is that of an OpenAI-compatible API. Most end in /v1."),
     "budget_spent": lazy("Raise the daily limit, or wait for midnight (UTC)."),
 }
-NO_API = lazy("Nothing at this address answers like a model API. Check the address: most end in /v1.")
+NO_API = lazy(
+    "Nothing at this address answers like a model API. Most end in /v1. If it is right, try again later."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,13 +173,12 @@ def settings_models_test() -> ResponseReturnValue:
     except WrongSetting as error:
         return _shown(values, {error.name: sentence_of(error)}), UNPROCESSABLE
     trials, offered = try_models(wanted, configuration().folder), _offered(wanted)
-    if offered is None and trials[0].kind in ("server_error", "wrong_model", "bad_reply"):
+    if not offered and trials[0].kind in ("server_error", "wrong_model", "bad_reply"):
         trials[0] = replace(trials[0], advice=NO_API)
     return _shown(values, trials=trials, offered=offered, unsaved=bool(values))
 
 
-def _offered(settings: Settings) -> list[str] | None:
-    """The names of the provider's models; None if it gives no list."""
+def _offered(settings: Settings) -> list[str]:
     if not (settings.models.openai_api_key or settings.models.openai_base_url):
         return []
     from server.models.openai import offered_models  # imports the provider's library
@@ -186,7 +187,7 @@ def _offered(settings: Settings) -> list[str] | None:
     try:
         return offered_models(models.openai_api_key, models.openai_base_url, for_models(settings))
     except ModelError:
-        return None
+        return []  # the trial says what is wrong
 
 
 def _fingerprint(settings: Settings) -> tuple[str, ...]:

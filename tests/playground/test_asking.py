@@ -31,7 +31,7 @@ def test_strategies_and_flows_stand_side_by_side(dashboard):
     for name in ("1. hybrid, direct", "2. dense, direct", "3. hybrid, self-rag", "4. lexical, corrective"):
         assert name in shown
     assert "Path through the flow" in shown, shown[:3000]
-    assert "Same as way 1" in shown
+    assert "Same as variant 1" in shown
 
 
 def test_nothing_is_stored_as_a_conversation_or_counted(dashboard, runtime):
