@@ -15,7 +15,7 @@ from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form
 from admin.page import Page
 from admin.people.sessions import operator_email
-from admin.quality.quality import FLOW_WORDS
+from admin.quality.quality import FLOW_WORDS, STRATEGY_WORDS
 from admin.replies import changed, progress, unchanged
 from admin.sites.settings import TONE_LABELS
 from admin.texts import _, lazy
@@ -283,7 +283,7 @@ def _form(values: Mapping[str, str], problems: Mapping[str, str]) -> str:
         wrong=len(problems),
         ways=range(VARIANTS),
         shown_ways=rows,
-        strategies=list(STRATEGIES),
+        strategies=[(name, STRATEGY_WORDS.get(name, name)) for name in STRATEGIES],
         switches=FOLDS["switches"],
         opened=[name for name, fields in FOLDS.items() if opened(form, fields)],
         model=configuration().settings.models.uses_chat_model,

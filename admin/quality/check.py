@@ -105,6 +105,11 @@ def check_of(site: Site) -> dict[str, Any]:
     }
 
 
+def too_many(most: int) -> str:
+    """The message where a site has as many test sets as it may have."""
+    return _("The site has %(most)s test sets, which is the limit. Delete one first.", most=most)
+
+
 class NotNow(Exception):
     """Why a check cannot start, as a sentence."""
 
@@ -126,8 +131,7 @@ def start_check(site: Site) -> int:
     if same is not None:
         found.runs.queue(site.id, same.id, same.name, run, quality.runs_kept)
     elif is_full:
-        most = quality.testsets_per_site
-        raise NotNow(_("The site has %(most)s test sets, which is the limit. Delete one first.", most=most))
+        raise NotNow(too_many(quality.testsets_per_site))
     else:
         kinds = [kind for kind in KINDS if kind != MODEL]
         wanted = {"count": ANSWERABLE, "unanswerable": UNANSWERABLE, "kinds": kinds, "seed": 0}

@@ -1,0 +1,95 @@
+"""No page shows more than seven controls before a fold, and each page says first what it is for."""
+
+import re
+from types import SimpleNamespace
+
+import pytest
+from bs4 import BeautifulSoup
+
+from tests.admin.routes import PUBLIC, VALUES, rules
+from tests.admin.test_look import PAGES
+
+MOST = 7
+CONTROLS = "input:not([type=hidden]), select, textarea, button, a.button"
+ASIDE = "table, ul, ol, dl, nav, [role=search], .pager, article, template"
+"""Lists and search: as many controls as they have rows."""
+EXCEPTIONS: dict[str, tuple[int, str]] = {}
+"""Endpoint of a page that may show more -> how many, and why."""
+CROWDED = {}
+"""Endpoint of a page that still shows too many -> how many. A page that got better is taken out or lowered."""
+SILENT = set()
+"""Endpoints of pages that do not say first what they are for."""
+
+
+@pytest.fixture
+def pages(app, operator, busy):
+    """Endpoint -> the pages of the dashboard with that endpoint, as an owner sees them without JavaScript."""
+    adapter = app.url_map.bind("localhost")
+    known = [
+        (adapter.match(path.format(**vars(busy)).split("?")[0])[0], path.format(**vars(busy)))
+        for path in PAGES.values()
+    ]
+    guessed = [(endpoint, path) for endpoint, path, _ in rules(app, "GET", VALUES)]
+    found: dict[str, list] = {}
+    for endpoint, path in [*known, *guessed]:
+        if (
+            endpoint in PUBLIC
+            or endpoint == "admin.missing"
+            or (endpoint in found and (endpoint, path) in guessed)
+        ):
+            continue
+        answer = operator.get(path)
+        if answer.status_code == 200 and answer.mimetype == "text/html" and "<main" in answer.text:
+            found.setdefault(endpoint, []).append(
+                SimpleNamespace(path=path, main=BeautifulSoup(answer.text, "html.parser").main)
+            )
+    assert len(found) > 50
+    return found
+
+
+def controls_before_a_fold(main):
+    return [
+        control
+        for control in main.select(CONTROLS)
+        if not control.find_parent(lambda tag: tag.name == "details" and not tag.has_attr("open"))
+        and not any(parent in main.select(ASIDE) for parent in control.parents)
+    ]
+
+
+def first_text(main):
+    """The text below the heading; messages, trails and buttons beside the heading are none."""
+    for aside in main.select("nav, .notice, .head form, .head .button, .head .buttons, .head .badge, .state"):
+        aside.decompose()
+    heading = main.find(["h1", "h2"])
+    for text in heading.find_all_next(string=True) if heading else []:
+        if text.strip() and heading not in text.parents:
+            return text.find_parent(["p", "li", "label", "h2", "dt", "summary", "div"])
+    return None
+
+
+def test_no_page_shows_more_than_seven_controls(pages):
+    wrong = {}
+    for endpoint, shown in pages.items():
+        count = max(len(controls_before_a_fold(page.main)) for page in shown)
+        allowed = EXCEPTIONS.get(endpoint, (MOST, ""))[0]
+        if count != CROWDED.get(endpoint, count if count <= allowed else MOST):
+            wrong[endpoint] = count
+    assert wrong == {}, (
+        "of these pages the number of controls is another than MOST, EXCEPTIONS and CROWDED say"
+    )
+
+
+def test_each_page_says_first_what_it_is_for(pages):
+    silent = set()
+    for endpoint, shown in pages.items():
+        for page in shown:
+            text = first_text(page.main)
+            words = re.findall(r"\w+", text.get_text()) if text else []
+            if (
+                text is None
+                or text.name != "p"
+                or len(words) < 4
+                or not text.get_text().rstrip().endswith((".", ":", "?"))
+            ):
+                silent.add(endpoint)
+    assert silent == SILENT
