@@ -166,7 +166,7 @@ def _default(name: str) -> str:
     default = SETTINGS[name].default
     if isinstance(default, bool):
         return _("on") if default else _("off")
-    return as_text(default)
+    return f"{default:,g}" if isinstance(default, float) else as_text(default)
 
 
 def _kind(name: str) -> str:

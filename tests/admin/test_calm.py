@@ -13,11 +13,52 @@ MOST = 7
 CONTROLS = "input:not([type=hidden]), select, textarea, button, a.button"
 ASIDE = "table, ul, ol, dl, nav, [role=search], .pager, article, template"
 """Lists and search: as many controls as they have rows."""
-EXCEPTIONS: dict[str, tuple[int, str]] = {}
-"""Endpoint of a page that may show more -> how many, and why."""
-CROWDED = {}
+EXCEPTIONS = {"admin.playground?": (40, "opened with a run, it shows what that run compared")}
+"""Endpoint of a page that may show more -> how many, and why. With ? for a page whose address has a query."""
+CROWDED = {
+    "admin.api_keys": 8,
+    "admin.conversations": 8,
+    "admin.conversations?": 20,
+    "admin.crawls": 8,
+    "admin.curated_new": 9,
+    "admin.curated_new?": 9,
+    "admin.curated_one": 10,
+    "admin.person": 9,
+    "admin.scope": 8,
+    "admin.scope?": 8,
+    "admin.site_settings": 17,
+    "admin.sources": 8,
+    "admin.widget": 25,
+}
 """Endpoint of a page that still shows too many -> how many. A page that got better is taken out or lowered."""
-SILENT = set()
+SILENT = {
+    f"admin.{name}"
+    for name in [
+        "account_passkey_new",
+        "account_second",
+        "content_page",
+        "conversation",
+        "conversations",
+        "crawl",
+        "crawls",
+        "curated_new",
+        "curated_one",
+        "dry_run",
+        "embed_check",
+        "fact",
+        "gap",
+        "health",
+        "message",
+        "messages",
+        "overview",
+        "person",
+        "scope",
+        "site",
+        "site_settings",
+        "sites",
+        "widget",
+    ]
+}
 """Endpoints of pages that do not say first what they are for."""
 
 
@@ -40,7 +81,7 @@ def pages(app, operator, busy):
             continue
         answer = operator.get(path)
         if answer.status_code == 200 and answer.mimetype == "text/html" and "<main" in answer.text:
-            found.setdefault(endpoint, []).append(
+            found.setdefault(endpoint + "?" * ("?" in path), []).append(
                 SimpleNamespace(path=path, main=BeautifulSoup(answer.text, "html.parser").main)
             )
     assert len(found) > 50
@@ -48,11 +89,12 @@ def pages(app, operator, busy):
 
 
 def controls_before_a_fold(main):
+    aside = {id(tag) for tag in main.select(ASIDE)}
     return [
         control
         for control in main.select(CONTROLS)
         if not control.find_parent(lambda tag: tag.name == "details" and not tag.has_attr("open"))
-        and not any(parent in main.select(ASIDE) for parent in control.parents)
+        and not any(id(parent) in aside for parent in control.parents)
     ]
 
 
@@ -74,9 +116,7 @@ def test_no_page_shows_more_than_seven_controls(pages):
         allowed = EXCEPTIONS.get(endpoint, (MOST, ""))[0]
         if count != CROWDED.get(endpoint, count if count <= allowed else MOST):
             wrong[endpoint] = count
-    assert wrong == {}, (
-        "of these pages the number of controls is another than MOST, EXCEPTIONS and CROWDED say"
-    )
+    assert not wrong, f"another number of controls than MOST, EXCEPTIONS and CROWDED say: {wrong}"
 
 
 def test_each_page_says_first_what_it_is_for(pages):
@@ -91,5 +131,5 @@ def test_each_page_says_first_what_it_is_for(pages):
                 or len(words) < 4
                 or not text.get_text().rstrip().endswith((".", ":", "?"))
             ):
-                silent.add(endpoint)
-    assert silent == SILENT
+                silent.add(endpoint.rstrip("?"))
+    assert silent == SILENT, f"now silent: {silent - SILENT}; no longer: {SILENT - silent}"
