@@ -7,7 +7,6 @@ from flask import flash, g, redirect, render_template, request, send_file, url_f
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, FileField, StringField
 
-from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, problem
 from admin.page import Page
 from admin.people.passwords import PasswordAgain, is_own_password

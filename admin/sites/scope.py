@@ -20,7 +20,7 @@ from server.jobs.dry_run import DryRun, TooManyDryRuns
 page = Page(tab="Scope", under=sites_page.page)
 
 RENDER = [
-    SelectChoice("", "As the setting CRAWL_RENDER says"),
+    SelectChoice("", "Default"),
     SelectChoice("auto", "Pages that need it"),
     SelectChoice("always", "All pages"),
     SelectChoice("never", "No page"),

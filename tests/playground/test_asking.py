@@ -53,8 +53,8 @@ def test_a_higher_floor_refuses_what_the_site_answers(dashboard):
 def test_a_strategy_without_an_index_says_what_building_it_takes(dashboard):
     _, page = dashboard.ask(strategy_1="raptor")
     shown = words(page)
-    assert "The index of this search is not built for this site" in shown
-    assert "Building it takes no model, only time." in shown
+    assert "This search method is not ready for this site" in shown
+    assert "It takes no model, only time." in shown
     assert "strategies build --site shop" in shown
     assert "Parcels to islands take five working days." in shown, "the other way answers all the same"
 
@@ -66,7 +66,7 @@ def test_a_site_that_has_words_alone_says_that_the_vectors_are_missing(dashboard
         kept = parts.vectors.vectors(list(parts.vectors.ids()))
         parts.vectors.remove(list(kept))
         _, page = dashboard.ask(strategy_1="dense")
-        assert "The index of this search is not built for this site" in words(page)
+        assert "This search method is not ready for this site" in words(page)
         assert "five working days" in words(page), "the site's own way answers"
     finally:
         chunks = runtime.stores.content("shop").load(list(kept))
@@ -142,7 +142,7 @@ def test_asking_again_fills_the_form(dashboard):
 
 def test_viewers_may_not_ask(dashboard):
     browser = dashboard.as_role(Role.VIEWER)
-    assert "editors and owners may ask" in browser.get("/admin/playground").text
+    assert "Only editors and owners can ask" in browser.get("/admin/playground").text
     sent = browser.send("/admin/playground", {"site": "shop", "question": "?"})
     assert sent.status_code == 403
 
