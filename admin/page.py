@@ -10,6 +10,7 @@ from typing import TypeVar
 from flask import request, url_for
 from flask.typing import ResponseReturnValue
 
+from admin.texts import _
 from admin.visible import visible_site
 from server.api.access import stores
 from server.domain.roles import Role
@@ -188,7 +189,7 @@ def sections(pages: tuple[Page, ...], shown: Page | None) -> SiteTabs | None:
     # The overview is above all others: only the section itself is marked.
     here = next(page for page in shown.line if page.section)
     return SiteTabs(
-        "Settings",
+        _("Settings"),
         [
             Entry(
                 url_for(f"admin.{page.endpoint}"), page.section, _current(page, here) if page is here else ""

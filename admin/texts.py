@@ -50,7 +50,7 @@ def written_in(code: str) -> Iterator[None]:
         _given.reset(token)
 
 
-def _(text: str, **values: object) -> str:
+def _(text: str, /, **values: object) -> str:
     """The text in the reader's language, with its %(name)s filled in. A percent sign is written %% if there
     are values."""
     found = _catalogue(language()).gettext(text)

@@ -1,4 +1,4 @@
-"""The playground: asking with settings that nobody has saved, several ways side by side."""
+"""The playground: asking with settings that nobody has saved, several variants side by side."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -15,8 +15,10 @@ from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form
 from admin.page import Page
 from admin.people.sessions import operator_email
+from admin.quality.quality import FLOW_WORDS, STRATEGY_WORDS
 from admin.replies import changed, progress, unchanged
 from admin.sites.settings import TONE_LABELS
+from admin.texts import _, lazy
 from admin.visible import require_site, visible_ids, visible_site, visible_sites
 from server.answering.floors import FLOOR
 from server.answering.flows.table import FLOWS
@@ -48,42 +50,42 @@ from server.playground.store import ASKING, KeptRun
 from server.retrieval.table import STRATEGIES
 from server.storage.errors import UnknownConversation
 
-AS_SITE = "as the site has it"
+AS_SITE = lazy("site default")
 SWITCH_LABELS = {
-    "fusion": "How vectors and words are joined",
-    "rerank": "Second look",
-    "dense_weight": "Share of the vectors",
-    "page_share": "Share of the page’s other passages",
-    "diversity": "Diversity, 1 for none",
-    "history_share": "Share of the question before",
-    "title": "Site’s title in the question",
-    "neighbours": "Passages read around each one",
-    "typo_tolerance": "Mend typing errors",
-    "multi_query": "Search other wordings",
-    "sub_questions": "Search the parts of a question",
-    "step_back": "Search a more general form",
-    "hyde": "Search a passage such as might answer",
-    "routing": "Answer small talk at once",
-    "clarify": "Ask back",
-    "glossary": "Search in the site’s language",
-    "synthesis": "How a model reads many passages",
-    "grade_claims": "Have the model grade its claims",
+    "fusion": lazy("Combine words and meaning"),
+    "rerank": lazy("Reorder results"),
+    "dense_weight": lazy("Weight of meaning"),
+    "page_share": lazy("Weight of the rest of the page"),
+    "diversity": lazy("Different results, 1 for none"),
+    "history_share": lazy("Weight of the question before"),
+    "title": lazy("Add the site’s title"),
+    "neighbours": lazy("Neighbouring sections to read"),
+    "typo_tolerance": lazy("Correct typing errors"),
+    "multi_query": lazy("Search other wordings"),
+    "sub_questions": lazy("Search each part of a question"),
+    "step_back": lazy("Search a more general question"),
+    "hyde": lazy("Search a made-up answer"),
+    "routing": lazy("Answer small talk at once"),
+    "clarify": lazy("Ask back if unclear"),
+    "glossary": lazy("Search in the site’s language"),
+    "synthesis": lazy("How a model reads many sections"),
+    "grade_claims": lazy("Let the model check its answer"),
 }
 PLAIN = ("question", "site", "history", "language", "floor", "retrieve_limit", "tone", "instructions",
          "curated", "answer_cache", "prompts")  # fmt: skip
 LABELS = {
-    "history": "Earlier turns",
-    "language": "Language",
-    "floor": "Relevance floor",
-    "retrieve_limit": "Passages to find",
-    "tone": "Tone",
-    "instructions": "Further instructions",
-    "curated": "Own answers",
-    "answer_cache": "Answers given before",
-    "prompts": "Prompts",
+    "history": lazy("Conversation before"),
+    "language": lazy("Language"),
+    "floor": lazy("Least certainty"),
+    "retrieve_limit": lazy("Sections to find"),
+    "tone": lazy("Tone"),
+    "instructions": lazy("Wishes"),
+    "curated": lazy("Your own answers"),
+    "answer_cache": lazy("Repeated answers"),
+    "prompts": lazy("Prompts"),
     **{f"tune_{name}": label for name, label in SWITCH_LABELS.items()},
 }
-"""Field -> how the page calls it when it says what was asked for."""
+"""Field -> its label."""
 
 
 def _choice(label: str, *options: tuple[str, str]) -> SelectField:
@@ -94,8 +96,8 @@ def _choice(label: str, *options: tuple[str, str]) -> SelectField:
 class PlaygroundForm(Form):
     """Every field may be anything: nothing is refused before it is read."""
 
-    site = SelectField("Site", validate_choice=False)
-    question = TextAreaField("Question")
+    site = SelectField(lazy("Site"), validate_choice=False)
+    question = TextAreaField(lazy("Question"))
     history = TextAreaField(LABELS["history"])
     language = StringField(LABELS["language"])
     floor = StringField(LABELS["floor"])
@@ -104,9 +106,9 @@ class PlaygroundForm(Form):
         LABELS["tone"], ("", AS_SITE), *((key or "none", label) for key, label in TONE_LABELS.items())
     )
     instructions = TextAreaField(LABELS["instructions"])
-    curated = _choice(LABELS["curated"], ("on", "may answer"), ("off", "are left out"))
-    answer_cache = _choice(LABELS["answer_cache"], ("off", "not used"), ("on", "used"))
-    prompts = _choice(LABELS["prompts"], ("on", "are shown"), ("off", "are not kept"))
+    curated = _choice(LABELS["curated"], ("on", lazy("used")), ("off", lazy("not used")))
+    answer_cache = _choice(LABELS["answer_cache"], ("off", lazy("not used")), ("on", lazy("used")))
+    prompts = _choice(LABELS["prompts"], ("on", lazy("shown")), ("off", lazy("not kept")))
 
 
 def _switch(name: str) -> SelectField | StringField:
@@ -120,17 +122,25 @@ def _switch(name: str) -> SelectField | StringField:
 
 
 for _number in range(VARIANTS):
-    _flows = (("", AS_SITE), *((name, name) for name in FLOWS))
-    _writers = (("", "the model"), (EMBEDDED, "quotations"))
-    setattr(PlaygroundForm, f"strategy_{_number}", StringField("Search"))
-    setattr(PlaygroundForm, f"flow_{_number}", _choice("Flow", *_flows))
-    setattr(PlaygroundForm, f"writer_{_number}", _choice("Written by", *_writers))
+    _flows = (("", AS_SITE), *((name, FLOW_WORDS.get(name, name)) for name in FLOWS))
+    _writers = (("", lazy("the model")), (EMBEDDED, lazy("quotes")))
+    setattr(PlaygroundForm, f"strategy_{_number}", StringField(lazy("Search method")))
+    setattr(PlaygroundForm, f"flow_{_number}", _choice(lazy("Checks"), *_flows))
+    setattr(PlaygroundForm, f"writer_{_number}", _choice(lazy("Written by"), *_writers))
 for _name in SWITCHES:
     setattr(PlaygroundForm, f"tune_{_name}", _switch(_name))
 
 WAY_FIELDS = tuple(
     f"{name}_{number}" for number in range(VARIANTS) for name in ("strategy", "flow", "writer")
 )
+FOLDS: dict[str, Sequence[str]] = {
+    "ways": WAY_FIELDS,
+    "talk": ("history", "language"),
+    "wording": ("tone", "instructions", "floor", "retrieve_limit"),
+    "switches": [f"tune_{name}" for name in SWITCHES],
+    "rest": ("curated", "answer_cache", "prompts"),
+}
+"""Folded part of the form -> its fields."""
 FIELDS = (*PLAIN, *WAY_FIELDS, *(f"tune_{name}" for name in SWITCHES))
 
 
@@ -149,7 +159,7 @@ def typed(values: Mapping[str, str]) -> dict[str, str]:
 
 
 def told(values: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What differs from the site's own settings: (label, value)."""
+    """Settings that differ from the site's own: (label, value)."""
     usual = {"curated": "on", "answer_cache": "off", "prompts": "on"}
     given = ((name, str(values.get(name) or "")) for name in LABELS)
     return [(LABELS[name], value) for name, value in given if value and value != usual.get(name)]
@@ -161,7 +171,7 @@ def opened(form: PlaygroundForm, names: Iterable[str]) -> bool:
     return any(form[name].errors or (form[name].data or "") not in ("", usual.get(name)) for name in names)
 
 
-page = Page(menu="Playground")
+page = Page(menu=lazy("Playground"))
 
 SHORTLY_S = 2.0
 """So long a form waits for its answers: answers without a model are there by then."""
@@ -177,12 +187,12 @@ def playground() -> ResponseReturnValue:
 
 @page.post("/playground")
 def playground_ask() -> ResponseReturnValue:
-    """Asks, and leads to the run's own address."""
+    """Ask, and lead to the run's own address."""
     unchanged()
     values = typed(request.form)
     site = visible_site(values.get("site", ""))
     if site is None:
-        return _form(values, {"site": "Choose a site."}), UNPROCESSABLE
+        return _form(values, {"site": _("Choose a site.")}), UNPROCESSABLE
     try:
         order = read_order(values, site, configuration().settings)
         run = playground_runner().start(site, order, values, operator_email())
@@ -194,7 +204,7 @@ def playground_ask() -> ResponseReturnValue:
 
 @page.get("/playground/<run_id>")
 def playground_run(run_id: str) -> ResponseReturnValue:
-    """What a run came to. Everybody who sees its site and has the address sees the same."""
+    """The answers of a run. Everybody who sees its site and has the address sees the same."""
     return render_template("admin/playground_run.html", **_shown(stores().playground_runs.get(run_id)))
 
 
@@ -206,33 +216,33 @@ def playground_progress(run_id: str) -> ResponseReturnValue:
 
 @page.post("/playground/<run_id>/use")
 def playground_use(run_id: str) -> ResponseReturnValue:
-    """Saves a way's settings for its site, and reads the site again where its search needs that."""
+    """Save a variant's settings for its site, and crawl the site again if its search method needs that."""
     run = stores().playground_runs.get(run_id)
     before, ways = stores().sites.get(run.site_id), variants_of(run)
     number = request.form.get("way", "")
     back = redirect(url_for("admin.playground_run", run_id=run_id))
     if not number.isdecimal() or not 1 <= int(number[:3]) <= len(ways):
         unchanged()
-        flash("Choose one of the ways of this run.", "problem")
+        flash(_("Choose one of the variants of this run."), "problem")
         return back
     way = ways[int(number) - 1]
     try:
         order = read_order(run.asked["typed"], before, configuration().settings)
     except WrongOrder as wrong:
         unchanged()
-        flash(f"These settings cannot be taken any more: {wrong}", "problem")
+        flash(_("These settings are no longer valid: %(reason)s", reason=wrong), "problem")
         return back
     after = stores().sites.change(run.site_id, lambda site: order.site(site, way))
     done = _differences(before, after)
     if not done:
         unchanged()
-        flash("The site answers this way already.", "done")
+        flash(_("The site uses these settings already."), "done")
         return back
     changed("took settings over from the playground", site_id=run.site_id, run=run_id, changes=done)
-    flash("Saved. The next question is answered this way.", "done")
+    flash(_("Saved. The next question is answered with these settings."), "done")
     if before.strategy != after.strategy and after.generation:
         crawling().start(run.site_id)
-        flash("The site is read again, so that the new search knows all of it.", "done")
+        flash(_("The site is crawled again for the new search method."), "done")
     return back
 
 
@@ -273,14 +283,9 @@ def _form(values: Mapping[str, str], problems: Mapping[str, str]) -> str:
         wrong=len(problems),
         ways=range(VARIANTS),
         shown_ways=rows,
-        strategies=list(STRATEGIES),
-        switches=[f"tune_{name}" for name in SWITCHES],
-        opened={
-            "talk": opened(form, ("history", "language")),
-            "wording": opened(form, ("tone", "instructions", "floor", "retrieve_limit")),
-            "switches": opened(form, [f"tune_{name}" for name in SWITCHES]),
-            "rest": opened(form, ("curated", "answer_cache", "prompts")),
-        },
+        strategies=[(name, STRATEGY_WORDS.get(name, name)) for name in STRATEGIES],
+        switches=FOLDS["switches"],
+        opened=[name for name, fields in FOLDS.items() if opened(form, fields)],
         model=configuration().settings.models.uses_chat_model,
         lately=stores().playground_runs.recent(LATELY, visible_ids()),
         names={site.id: site.name for site in sites},

@@ -12,7 +12,9 @@ from admin.forms import UNPROCESSABLE, Form, Needed, choices, problem
 from admin.page import Page
 from admin.people.sessions import safe_next
 from admin.quality import quality as quality_page
+from admin.quality.check import too_many
 from admin.replies import changed, done
+from admin.texts import _, lazy
 from server.api.access import configuration, quality_stores
 from server.domain.roles import Role
 from server.domain.site import Site
@@ -29,25 +31,27 @@ NEW = ""
 class CaseForm(Form):
     """A question with what is known of its answer."""
 
-    question = StringField("Question", [Needed("Write the question as visitors ask it.")])
+    question = StringField(lazy("Question"), [Needed(lazy("Write the question as visitors ask it."))])
     answerable = SelectField(
-        "The site", choices=choices([("1", "can answer it"), ("0", "cannot answer it")]), default="1"
+        lazy("The site"),
+        choices=choices([("1", lazy("can answer it")), ("0", lazy("cannot answer it"))]),
+        default="1",
     )
-    url = TextAreaField("Pages that answer it")
+    url = TextAreaField(lazy("Pages that answer it"))
 
 
 class AddForm(CaseForm):
     """To a set of choice."""
 
-    testset = SelectField("Test set", validate_choice=False)
-    name = StringField("Name of the new test set")
+    testset = SelectField(lazy("Test set"), validate_choice=False)
+    name = StringField(lazy("Name of the new test set"))
 
 
 class ChangeForm(CaseForm):
     """With what only the question's own page shows."""
 
-    answer = TextAreaField("What a right answer says")
-    kind = SelectField("Type", choices=choices((name, name) for name in TYPES), default="lookup")
+    answer = TextAreaField(lazy("What a right answer says"))
+    kind = SelectField(lazy("Type"), choices=choices((name, name) for name in TYPES), default="lookup")
 
 
 @page.get("/sites/<site_id>/quality/cases", role=Role.EDITOR)
@@ -67,7 +71,7 @@ def quality_add_case(site: Site) -> ResponseReturnValue:
     case = _written(form) if form.validate() else None
     chosen = next((one for one in known if str(one.id) == form.testset.data), None)
     if form.testset.data and chosen is None:
-        problem(form, "testset", "This test set was removed: choose another one.")
+        problem(form, "testset", _("This test set was deleted. Choose another one."))
     elif case is not None and (chosen is not None or _may_begin(form, known)):
         return _added(site, chosen, case, form)
     return _add_page(site, known, form), UNPROCESSABLE
@@ -98,14 +102,14 @@ def quality_case_change(site: Site, id: int, number: int) -> ResponseReturnValue
         return _case_page(site, quality_stores().testsets.get(site.id, id), stored, form), UNPROCESSABLE
     quality_stores().testsets.replace(site.id, id, case)
     changed("changed a question of a test set", testset=id, question=stored.case_id)
-    return done("The question is saved.", "quality_testset")
+    return done(_("The question is saved."), "quality_testset")
 
 
 @page.post("/sites/<site_id>/quality/sets/<int:id>/cases/<int:number>/remove")
 def quality_case_remove(site: Site, id: int, number: int) -> ResponseReturnValue:
     removed = quality_stores().testsets.take_out(site.id, id, number)
     changed("took a question out of a test set", testset=id, question=number)
-    return done("The question is taken out." if removed else "It was taken out already.", "quality_testset")
+    return done(_("The question is removed.") if removed else _("It was removed already."), "quality_testset")
 
 
 def _written(form: CaseForm, known: StoredCase | None = None) -> StoredCase | None:
@@ -125,9 +129,13 @@ def _written(form: CaseForm, known: StoredCase | None = None) -> StoredCase | No
 def _may_begin(form: AddForm, known: list[StoredTestSet]) -> bool:
     most = configuration().settings.quality.testsets_per_site
     if len(form.name.data or "") > LONGEST_NAME:
-        problem(form, "name", f"Choose a name of at most {LONGEST_NAME} characters.")
+        problem(form, "name", _("Choose a name of at most 100 characters."))
     elif len(known) >= most:
-        problem(form, "testset", f"The site has {most} test sets (TESTSETS_PER_SITE): delete one first.")
+        problem(
+            form,
+            "testset",
+            too_many(most),
+        )
     else:
         return True
     return False
@@ -141,20 +149,22 @@ def _added(site: Site, chosen: StoredTestSet | None, case: StoredCase, form: Add
     if chosen is None:
         day = datetime.now(UTC).strftime("%Y-%m-%d")
         chosen = quality_stores().testsets.create(
-            site.id, (form.name.data or "").strip() or f"Questions of {day}", "hand"
+            site.id, (form.name.data or "").strip() or _("Questions of %(day)s", day=day), "hand"
         )
     copied = replace(case, from_visitor="from_visitor" in request.form)
     kept = quality_stores().testsets.add(site.id, chosen.id, copied)
     changed("added a question to a test set", testset=chosen.id, question=kept.case_id)
-    flash(f"The question is saved to “{chosen.name}”.", "done")
+    flash(_("The question is saved to “%(name)s”.", name=chosen.name), "done")
     here = url_for("admin.quality_testset", site_id=site.id, id=chosen.id)
     return redirect(safe_next(request.form["next"]) if request.form.get("next") else here)
 
 
 def _not_now(chosen: StoredTestSet, most: int) -> str:
     if chosen.is_open:
-        return "This test set is just being made: wait a moment, or choose another one."
-    return f"This test set has {most:,} questions (TESTSET_QUESTIONS): choose another one."
+        return _("This test set is being made. Wait a moment or choose another one.")
+    return _(
+        "This test set has %(most)s questions, which is the limit. Choose another one.", most=f"{most:,}"
+    )
 
 
 def _pages_of(stored: StoredCase) -> list[str]:
@@ -162,7 +172,7 @@ def _pages_of(stored: StoredCase) -> list[str]:
 
 
 def _add_page(site: Site, known: list[StoredTestSet], form: AddForm) -> str:
-    form.testset.choices = choices([*((str(one.id), one.name) for one in known), (NEW, "A new one")])
+    form.testset.choices = choices([*((str(one.id), one.name) for one in known), (NEW, lazy("A new one"))])
     return render_template(
         "admin/quality_case.html", site=site, form=form, testset=None, stored=None,
         next=request.form.get("next", ""),

@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 from admin.lists import listed
 from admin.page import Page
 from admin.quality import quality as quality_page
+from admin.texts import _, lazy
 from server.api.access import quality_stores
 from server.domain.site import Site
 from server.quality.differences import BETTER, EQUAL, METRICS, WORSE, Differences, differences, variant_names
@@ -19,7 +20,12 @@ page = Page(under=quality_page.page)
 
 ROWS = 50
 RUNS = 30
-VERDICTS = (("", "every question"), (WORSE, "only worse"), (BETTER, "only better"), (EQUAL, "only equal"))
+VERDICTS = (
+    ("", lazy("every question")),
+    (WORSE, lazy("only worse")),
+    (BETTER, lazy("only better")),
+    (EQUAL, lazy("only equal")),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,7 @@ class Side:
 
     @property
     def label(self) -> str:
-        return f"Run {self.run.id}, {self.run.testset_name}: {self.way}"
+        return _("Run %(number)s, %(name)s", number=self.run.id, name=f"{self.run.testset_name}: {self.way}")
 
 
 @page.get("/sites/<site_id>/quality/compare")
@@ -56,7 +62,7 @@ def quality_compare(site: Site) -> ResponseReturnValue:
         before=before,
         after=after,
         metric=metric,
-        metrics=[(name, name) for name in METRICS],
+        metrics=[(name, quality_page.METRIC_WORDS.get(name, name)) for name in METRICS],
         show=show,
         verdicts=VERDICTS,
         found=found,
@@ -107,11 +113,11 @@ def _rows(side: Side) -> list[dict[str, Any]]:
 ANSWER_ROWS = 25
 RANKED = 10
 SHOWN = {
-    "": "every question",
-    "missed": "missed: no right page among five",
-    "refused": "refused wrongly",
-    "answered": "answered though it should be refused",
-    "uncited": "right page not cited",
+    "": lazy("every question"),
+    "missed": lazy("right page not found"),
+    "refused": lazy("wrongly refused"),
+    "answered": lazy("wrongly answered"),
+    "uncited": lazy("right page not named"),
 }
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from babel.numbers import format_percent
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 from wtforms import SelectField
@@ -12,7 +13,9 @@ from admin.forms import UNPROCESSABLE, Decimal, Form, WholeNumber, choices, prob
 from admin.lists import listed
 from admin.page import Page
 from admin.people.sessions import operator_email
-from admin.replies import changed, done, refused, unchanged
+from admin.quality.check import NotNow, check_of, start_check
+from admin.replies import changed, done, progress, refused, unchanged
+from admin.texts import _, language, lazy
 from admin.visible import visible_sites
 from server.api.access import configuration, crawling, quality_stores
 from server.domain.site import Site
@@ -20,7 +23,7 @@ from server.quality.gate import GATE_METRICS, needs_answers
 from server.quality.gate_store import DROPPING, HELD, RELEASING, Gate
 from server.quality.run_store import STOP, QualityRun
 
-page = Page(menu="Quality")
+page = Page(menu=lazy("Quality"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,39 @@ METRICS = (
     "ndcg@10", "mrr@10", "hit@5", "recall@5", "citation_correct", "refused_answerable",
     "refused_unanswerable", "groundedness", "answer_relevance",
 )  # fmt: skip
+METRIC_WORDS = {
+    "hit@5": lazy("Right page found"),
+    "recall@5": lazy("All right pages found"),
+    "mrr@10": lazy("Right page near the top"),
+    "ndcg@10": lazy("Order of the pages"),
+    "citation_correct": lazy("Right page cited"),
+    "refused_answerable": lazy("Wrongly refused"),
+    "refused_unanswerable": lazy("Rightly refused"),
+    "groundedness": lazy("Supported by the pages"),
+    "answer_relevance": lazy("Answers the question"),
+}
+"""Measure of a report -> its name on the dashboard."""
+STRATEGY_WORDS = {
+    "hybrid": lazy("Words and meaning together (standard)"),
+    "lexical": lazy("Words alone"),
+    "dense": lazy("Meaning alone"),
+    "contextual": lazy("Sections with a note on their page"),
+    "segments": lazy("Neighbouring sections joined"),
+    "small-to-big": lazy("Search sentences, read sections"),
+    "hierarchical": lazy("First the page, then the section"),
+    "questions": lazy("Questions that each section answers"),
+    "raptor": lazy("Summaries of similar sections"),
+    "graphrag": lazy("Names and topics, with summaries of groups"),
+    "lightrag": lazy("Names and how they are related"),
+    "hipporag": lazy("Pages linked by shared phrases"),
+    "auto": lazy("The best for each kind of question"),
+}
+"""Search method -> what it does."""
+FLOW_WORDS = {
+    "direct": lazy("Answer at once (standard)"),
+    "self-rag": lazy("Check the answer, search again if weak"),
+    "corrective": lazy("Check the results, search again if weak"),
+}
 WIDTH, HEIGHT, EDGE = 640, 160, 12
 LEFT = 34
 """Room for the figures of the scale."""
@@ -128,7 +164,6 @@ def quality_site(site: Site) -> ResponseReturnValue:
     metric = metric if metric in METRICS else METRICS[0]
     return render_template(
         "admin/quality_site.html",
-        site=site,
         testsets=testsets,
         runs=listed(lambda limit, offset: found.runs.all(site.id, limit, offset), RUNS),
         gate=gate,
@@ -138,13 +173,35 @@ def quality_site(site: Site) -> ResponseReturnValue:
         drawn=drawn,
         metric=metric,
         set_options=[(one.id, one.name) for one in testsets],
-        metric_options=[(name, name) for name in METRICS],
+        metric_options=[(name, METRIC_WORDS[name]) for name in METRICS],
         first_metric=METRICS[0],
         trend=trend_of(found.runs.ended_of(drawn), metric) if drawn else None,
+        unfolded=bool(request.args),
+        **check_of(site),
         origins=ORIGINS,
         check_words=CHECK_WORDS,
         main=MAIN,
     )
+
+
+@site_page.post("/sites/<site_id>/quality/check")
+def quality_check(site: Site) -> ResponseReturnValue:
+    """Start a check; the worker carries it out."""
+    try:
+        testset = start_check(site)
+    except NotNow as reason:
+        return refused(str(reason), "quality_site")
+    changed("checked a site", testset=testset)
+    return done(_("The check has started. You can leave this page."), "quality_site")
+
+
+@site_page.get("/sites/<site_id>/quality/check/progress")
+def quality_check_progress(site: Site) -> ResponseReturnValue:
+    """Polled by progress.js."""
+    shown = check_of(site)
+    made, run = shown["made"], shown["run"]
+    version = f"{made.state if made else ''} {run.state if run else ''} {run.done if run else 0}"
+    return progress("admin/_quality_check.html", active=shown["checking"], version=version, **shown)
 
 
 def _drawn(ids: list[int]) -> int:
@@ -156,38 +213,38 @@ def _drawn(ids: list[int]) -> int:
 
 
 RUN_WORDS = {
-    "waiting": "Waits its turn",
-    "running": "Running",
-    "asks": "Waits for your yes",
-    "done": "Done",
-    "failed": "Failed",
-    "stopped": "Stopped",
+    "waiting": lazy("Waiting"),
+    "running": lazy("Running"),
+    "asks": lazy("Needs your approval"),
+    "done": lazy("Done"),
+    "failed": lazy("Failed"),
+    "stopped": lazy("Stopped"),
 }
 RUN_COLOURS = {"asks": "warn", "done": "well", "failed": "bad", "stopped": "warn"}
 CHECK_WORDS = {
-    "passed": ("Passed", "well"),
-    "held": ("Held back", "bad"),
-    "releasing": ("Going live", "busy"),
-    "released": ("Let go live", "warn"),
-    "dropping": ("Being dropped", "busy"),
-    "dropped": ("Dropped", "warn"),
-    "replaced": ("Measured again", "busy"),
+    "passed": (lazy("Passed"), "well"),
+    "held": (lazy("Held back"), "bad"),
+    "releasing": (lazy("Going live"), "busy"),
+    "released": (lazy("Released"), "warn"),
+    "dropping": (lazy("Being discarded"), "busy"),
+    "dropped": (lazy("Discarded"), "warn"),
+    "replaced": (lazy("Measured again"), "busy"),
 }
 ORIGINS = {
-    "headings": "From the site’s headings",
-    "upload": "Uploaded",
-    "conversations": "From conversations",
-    "hand": "Written by hand",
+    "headings": lazy("From the site’s pages"),
+    "upload": lazy("Uploaded"),
+    "conversations": lazy("From conversations"),
+    "hand": lazy("Written by hand"),
 }
-MAIN = ("hit@5", "mrr@10", "ndcg@10", "citation_correct")
+MAIN = ("hit@5", "citation_correct", "refused_answerable", "refused_unanswerable")
 """Figures that lists show of a run."""
 
 
 def run_word(run: QualityRun) -> str:
     """Return the state of a run in words."""
-    return (
-        "Stopping" if run.state == "running" and run.wanted == STOP else RUN_WORDS.get(run.state, run.state)
-    )
+    if run.state == "running" and run.wanted == STOP:
+        return _("Stopping")
+    return str(RUN_WORDS.get(run.state, run.state))
 
 
 def share(value: float | None) -> str:
@@ -210,8 +267,10 @@ FILTERS: dict[str, Callable[..., object]] = {
     "run_word": run_word,
     "run_colour": lambda run: RUN_COLOURS.get(run.state, "busy"),
     "share": share,
+    "percent": lambda value: "–" if value is None else format_percent(value, "#,##0 %", locale=language()),
     "points": points,
     "chosen_ways": chosen_ways,
+    "metric_word": lambda name: METRIC_WORDS.get(name, name),
 }
 
 
@@ -223,10 +282,14 @@ CHECKS = 30
 class GateForm(Form):
     """What a new index must not be worse by."""
 
-    testset = SelectField("Test set", validate_choice=False)
-    metric = SelectField("Figure", choices=choices(GATE_METRICS.items()), default="ndcg@10")
-    largest_drop = Decimal("Largest drop, in points of a hundred", least=0, most=100, default=3.0)
-    most = WholeNumber("Questions at most", least=1, most=2000, default=100)
+    testset = SelectField(lazy("Test set"), validate_choice=False)
+    metric = SelectField(
+        lazy("Measure"),
+        choices=choices((name, METRIC_WORDS.get(name, text)) for name, text in GATE_METRICS.items()),
+        default="ndcg@10",
+    )
+    largest_drop = Decimal(lazy("Largest drop"), least=0, most=100, default=3.0)
+    most = WholeNumber(lazy("Questions at most"), least=1, most=2000, default=100)
 
 
 @gate_page.get("/sites/<site_id>/quality/gate")
@@ -248,36 +311,34 @@ def quality_gate_set(site: Site) -> ResponseReturnValue:
         (one for one in quality_stores().testsets.all(site.id) if str(one.id) == form.testset.data), None
     )
     if testset is None or not testset.is_ready:
-        problem(form, "testset", "Choose a test set that holds questions.")
+        problem(form, "testset", _("Choose a test set with questions."))
     if form.errors or testset is None:
         return _shown_gate(site, form), UNPROCESSABLE
     drop = float(form.largest_drop.data or 0) / 100
     quality_stores().gates.set(Gate(site.id, testset.id, form.metric.data, drop, int(form.most.data or 1)))
     changed("set the quality gate", testset=testset.name, metric=form.metric.data, largest_drop=drop)
-    return done("The gate is on. It counts from the next crawl on.", "quality_gate")
+    return done(_("The gate is on, from the next crawl."), "quality_gate")
 
 
 @gate_page.post("/sites/<site_id>/quality/gate/off")
 def quality_gate_off(site: Site) -> ResponseReturnValue:
     if not quality_stores().gates.remove(site.id):
         unchanged()
-        return done("The gate was off already.", "quality_gate")
+        return done(_("The gate was off already."), "quality_gate")
     changed("turned the quality gate off")
-    return done(
-        "The gate is off. The next crawl goes live unmeasured, with what is held back.", "quality_gate"
-    )
+    return done(_("The gate is off. The next crawl goes live without a check."), "quality_gate")
 
 
 @gate_page.post("/sites/<site_id>/quality/gate/release")
 def quality_gate_release(site: Site) -> ResponseReturnValue:
     """The index goes live though it fell short."""
-    return _decided(site, RELEASING, "let an index go live that fell short", "It goes live in a moment.")
+    return _decided(site, RELEASING, "let an index go live that fell short", _("It goes live in a moment."))
 
 
 @gate_page.post("/sites/<site_id>/quality/gate/drop")
 def quality_gate_drop(site: Site) -> ResponseReturnValue:
-    """The index is forgotten; the next crawl begins from the live one."""
-    told = "It is being dropped. The next crawl starts from what visitors see."
+    """The index is discarded; the next crawl begins from the live one."""
+    told = _("It is being discarded. The next crawl starts from what visitors see.")
     return _decided(site, DROPPING, "dropped an index that fell short", told)
 
 
@@ -285,9 +346,9 @@ def _decided(site: Site, state: str, action: str, told: str) -> ResponseReturnVa
     held = quality_stores().gates.held(site.id)
     asked = request.form.get("check", type=int)
     if held is None or held.state != HELD or asked != held.id:
-        return refused("Nothing is held back any more, or another index is: look again.", "quality_gate")
+        return refused(_("This changed in the meantime. Look at the page again."), "quality_gate")
     if not crawling().control.decide(quality_stores().gates, held, state, operator_email()):
-        return refused("A crawl of the site is under way: it is measured again at its end.", "quality_gate")
+        return refused(_("The site is being crawled. Decide after the check at its end."), "quality_gate")
     changed(action, crawl=held.crawl_id, metric=held.metric, before=held.before, after=held.after)
     return done(told, "quality_gate")
 

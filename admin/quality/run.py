@@ -14,6 +14,7 @@ from admin.forms import UNPROCESSABLE, Form, WholeNumber, choices, problem, read
 from admin.page import Page
 from admin.quality import quality as quality_page
 from admin.replies import changed, done, download, progress, refused, unchanged
+from admin.texts import _, lazy
 from server.answering.flows.table import FLOWS
 from server.api.access import configuration, crawling, quality_stores, stores
 from server.domain.registry import UnknownName
@@ -34,8 +35,7 @@ FORMS = {"html": "text/html", "json": "application/json", "md": "text/markdown",
 def quality_run(site: Site, run_id: int) -> ResponseReturnValue:
     """Show the state of a run, and its report once there is one."""
     run = quality_stores().runs.get(site.id, run_id)
-    report = quality_stores().runs.report_head(run.id) if run.state == DONE else None
-    return render_template("admin/quality_run.html", report=report, **_shown(site, run), **_told(report))
+    return render_template("admin/quality_run.html", **_shown(site, run))
 
 
 @page.get("/sites/<site_id>/quality/runs/<int:run_id>/progress")
@@ -62,18 +62,18 @@ def quality_run_stop(site: Site, run_id: int) -> ResponseReturnValue:
     run = quality_stores().runs.get(site.id, run_id)
     if not quality_stores().runs.stop(site.id, run_id):
         unchanged()
-        return done("The run had ended already.", "quality_run")
+        return done(_("The run had ended already."), "quality_run")
     changed("stopped a quality run", run=run.id)
-    return done("The run ends after the question at hand. What it came to is kept.", "quality_run")
+    return done(_("The run stops after the current question. Finished questions are kept."), "quality_run")
 
 
 @page.post("/sites/<site_id>/quality/runs/<int:run_id>/resume")
 def quality_run_resume(site: Site, run_id: int) -> ResponseReturnValue:
     run = quality_stores().runs.get(site.id, run_id)
     if not quality_stores().runs.resume(site.id, run_id):
-        return refused("The run goes on already, or is done.", "quality_run")
+        return refused(_("The run is running already, or is done."), "quality_run")
     changed("resumed a quality run", run=run.id)
-    return done("The run goes on where it was.", "quality_run")
+    return done(_("The run continues."), "quality_run")
 
 
 @page.post("/sites/<site_id>/quality/runs/<int:run_id>/agree")
@@ -81,18 +81,18 @@ def quality_run_agree(site: Site, run_id: int) -> ResponseReturnValue:
     """What it costs of models is agreed to."""
     run = quality_stores().runs.get(site.id, run_id)
     if run.state != ASKS or not quality_stores().runs.agree(site.id, run_id, {**run.chosen, AGREED: True}):
-        return refused("The run does not wait for this any more.", "quality_run")
+        return refused(_("The run no longer waits for this."), "quality_run")
     changed("agreed to what a quality run costs", run=run.id, **run.chosen.get("costs", {}))
-    return done("The run goes on.", "quality_run")
+    return done(_("The run continues."), "quality_run")
 
 
 @page.post("/sites/<site_id>/quality/runs/<int:run_id>/remove")
 def quality_run_remove(site: Site, run_id: int) -> ResponseReturnValue:
     if not quality_stores().runs.remove(site.id, run_id):
         unchanged()
-        return done("It was deleted already.", "quality_site")
+        return done(_("It was deleted already."), "quality_site")
     changed("deleted a quality run", run=run_id)
-    return done(f"Run {run_id} is deleted.", "quality_site")
+    return done(_("Run %(number)s is deleted.", number=run_id), "quality_site")
 
 
 @page.post("/sites/<site_id>/quality/runs/<int:run_id>/use")
@@ -102,17 +102,17 @@ def quality_run_use(site: Site, run_id: int) -> ResponseReturnValue:
     report = quality_stores().runs.report_head(run.id) or {"runs": []}
     way = next((one for one in report["runs"] if one["name"] == request.form.get("way", "")), None)
     if way is None:
-        return refused("Choose one of the ways of this run.", "quality_run")
+        return refused(_("Choose one of the variants of this run."), "quality_run")
     if (site.strategy, site.flow) == (way["strategy"], way["flow"]):
         unchanged()
-        return done(f"{site.name} answers by {way['name']} already.", "quality_run")
+        return done(_("%(site)s uses it already.", site=site.name), "quality_run")
     stores().sites.update(replace(site, strategy=way["strategy"], flow=way["flow"]))
     changed("took the way that a quality run showed", run=run.id, before=site.strategy, now=way["name"])
     if site.strategy != way["strategy"]:
         crawling().start(site.id)
-        message = f"{site.name} answers by {way['name']} now. A crawl brings its index up to date."
+        message = _("%(site)s uses it now, and is crawled again for it.", site=site.name)
         return done(message, "quality_run")
-    return done(f"{site.name} answers by {way['name']} now.", "quality_run")
+    return done(_("%(site)s uses it now.", site=site.name), "quality_run")
 
 
 @page.post("/sites/<site_id>/quality/runs/<int:run_id>/choices")
@@ -121,14 +121,14 @@ def quality_run_choices(site: Site, run_id: int) -> ResponseReturnValue:
     run = quality_stores().runs.get(site.id, run_id)
     report = quality_stores().runs.report_head(run.id)
     if not report or not report["choices"]:
-        message = "This run shows no strategy to be better than hybrid on any kind of question."
+        message = _("No search method was better than the standard one for any kind of question.")
         return refused(message, "quality_run")
     stores().sites.update(replace(site, options={**site.options, CHOSEN: report["choices"]}))
     chosen = {kind: one["strategy"] for kind, one in report["choices"].items()}
     changed("let auto choose by a quality run", run=run.id, choices=chosen)
     if site.strategy.partition("[")[0] == "auto":
         crawling().start(site.id)
-    return done("The strategy auto goes by this run from now on.", "quality_run")
+    return done(_("Saved for the search method that chooses by the kind of question."), "quality_run")
 
 
 def _file(run: QualityRun, report: dict[str, Any], form: str) -> str | bytes | Iterator[bytes]:
@@ -142,7 +142,11 @@ def _file(run: QualityRun, report: dict[str, Any], form: str) -> str | bytes | I
 def _shown(site: Site, run: QualityRun) -> dict[str, Any]:
     waits = run.state == "waiting"
     before = quality_stores().runs.before(run) if waits else 0
+    report = quality_stores().runs.report_head(run.id) if run.state == DONE else None
     return {
+        "report": report,
+        # The body of the report as it is written to files; every text in it is escaped there.
+        "body": Markup(report_body(report)) if report is not None else "",
         "site": site,
         "run": run,
         "before": before,
@@ -151,36 +155,35 @@ def _shown(site: Site, run: QualityRun) -> dict[str, Any]:
     }
 
 
-def _told(report: dict[str, Any] | None) -> dict[str, Any]:
-    """The body of the report as it is written to files; every text in it is escaped there."""
-    return {"body": Markup(report_body(report)) if report is not None else ""}
-
-
 new_page = Page(under=quality_page.page)
 
 MOST_WAYS = 24
 JUDGES = (
-    ("none", "nobody: what is known of the questions alone"),
-    ("embedded", "counted words: no model is asked"),
-    ("model", "the chat model; the number of calls is shown before you pay for any"),
+    ("none", lazy("nobody")),
+    ("embedded", lazy("counting words, without a model")),
+    ("model", lazy("the chat model; the cost is shown first")),
 )
 
 
 class RunForm(Form):
     """What is measured."""
 
-    testset = SelectField("Test set", validate_choice=False)
-    strategies = SelectMultipleField("Strategies", choices=choices((name, name) for name in STRATEGIES))
+    testset = SelectField(lazy("Test set"), validate_choice=False)
+    strategies = SelectMultipleField(
+        lazy("Search methods"),
+        choices=choices((name, quality_page.STRATEGY_WORDS.get(name, name)) for name in STRATEGIES),
+    )
     specs = StringField(
-        "Strategies with options", [Length(max=1000, message="Write at most 1,000 characters.")]
+        lazy("Search methods with options"),
+        [Length(max=1000, message=lazy("Write at most 1,000 characters."))],
     )
-    flows = SelectMultipleField("Flows", choices=choices((name, name) for name in FLOWS))
-    judge = SelectField("Who judges the answers", choices=choices(JUDGES), default="none")
-    abilities = WholeNumber(
-        "Questions on which the writer is tried with noise", least=0, most=1000, default=0
+    flows = SelectMultipleField(
+        lazy("Checks"), choices=choices((name, quality_page.FLOW_WORDS.get(name, name)) for name in FLOWS)
     )
-    limit = WholeNumber("Only the first questions", least=0, most=50_000, default=0)
-    writes = BooleanField("Write answers (without this, pages are ranked alone)")
+    judge = SelectField(lazy("Who judges the answers"), choices=choices(JUDGES), default="none")
+    abilities = WholeNumber(lazy("Questions with misleading pages"), least=0, most=1000, default=0)
+    limit = WholeNumber(lazy("Only the first questions"), least=0, most=50_000, default=0)
+    writes = BooleanField(lazy("Write answers (otherwise only pages are found)"))
 
 
 @new_page.get("/sites/<site_id>/quality/runs/new", role=Role.EDITOR)
@@ -208,15 +211,15 @@ def quality_run_start(site: Site) -> ResponseReturnValue:
         (one for one in quality_stores().testsets.all(site.id) if str(one.id) == form.testset.data), None
     )
     if testset is None or not testset.is_ready:
-        problem(form, "testset", "Choose a test set that holds questions.")
+        problem(form, "testset", _("Choose a test set with questions."))
     if not site.generation:
-        problem(form, "testset", "The site is not read yet: crawl it first.")
+        problem(form, "testset", _("Crawl the site first."))
     if not form.flows.errors and not form.flows.data:
-        problem(form, "flows", "Choose at least one flow.")
+        problem(form, "flows", _("Choose at least one."))
     if len(specs) * len(form.flows.data or ()) > MOST_WAYS:
-        problem(form, "flows", f"Strategies times flows may be {MOST_WAYS} at most: choose fewer.")
+        problem(form, "flows", _("At most %(most)s variants in one run: choose fewer.", most=MOST_WAYS))
     if form.judge.data == "model" and not configuration().settings.models.uses_chat_model:
-        problem(form, "judge", "There is no chat model: set OPENAI_API_KEY, or choose counted words.")
+        problem(form, "judge", _("There is no chat model. Set one under Settings, Models."))
     if form.errors or testset is None:
         return _form_shown(site, form), UNPROCESSABLE
     chosen = {
@@ -226,7 +229,7 @@ def quality_run_start(site: Site) -> ResponseReturnValue:
     kept = configuration().settings.quality.runs_kept
     run = quality_stores().runs.queue(site.id, testset.id, testset.name, chosen, kept)
     changed("queued a quality run", run=run.id, testset=testset.name, **chosen)
-    return done("The run is queued. You may leave this page.", "quality_run", run_id=run.id)
+    return done(_("The run starts soon. You can leave this page."), "quality_run", run_id=run.id)
 
 
 def _specs(form: RunForm) -> list[str]:
@@ -238,7 +241,7 @@ def _specs(form: RunForm) -> list[str]:
         return []
     specs = list(dict.fromkeys([*(form.strategies.data or ()), *written]))
     if not specs:
-        problem(form, "strategies", "Choose at least one strategy.")
+        problem(form, "strategies", _("Choose at least one search method."))
     return specs
 
 
@@ -249,5 +252,4 @@ def _form_shown(site: Site, form: RunForm) -> str:
         site=site,
         form=form,
         has_sets=bool(form.testset.choices),
-        has_model=configuration().settings.models.uses_chat_model,
     )

@@ -12,6 +12,7 @@ from admin.page import Page
 from admin.people.passwords import PasswordAgain, is_own_password
 from admin.replies import changed, unchanged
 from admin.settings import settings as settings_page
+from admin.texts import _, lazy
 from server.api.access import configuration, crawling, database, people_stores
 from server.backup.reading import open_backup
 from server.backup.shape import write_backup
@@ -21,7 +22,7 @@ from server.runtime.renewal import restore_all
 from server.storage.errors import BadBackup
 from server.version import version
 
-page = Page(section="Backup", under=settings_page.page)
+page = Page(section=lazy("Backup"), under=settings_page.page)
 
 WORD = "restore"
 
@@ -29,14 +30,14 @@ WORD = "restore"
 class BackupForm(PasswordAgain):
     """A backup to take away."""
 
-    secret = BooleanField("With the key that opens sealed secrets and signs sessions")
+    secret = BooleanField(lazy("Include the key for stored secrets"))
 
 
 class RestoreForm(PasswordAgain):
     """A backup to bring back."""
 
-    file = FileField("Backup")
-    confirmation = StringField(f"Type “{WORD}”")
+    file = FileField(lazy("Backup"))
+    confirmation = StringField(lazy("Type “restore”"))
 
 
 @page.get("/settings/backup", role=Role.OWNER)
@@ -71,12 +72,12 @@ def backup_restore() -> ResponseReturnValue:
     form = RestoreForm(prefix="restore-")
     if (form.confirmation.data or "").strip().lower() != WORD:
         form.validate()
-        problem(form, "confirmation", f"Type the word {WORD}, for everything that is here now is replaced.")
+        problem(form, "confirmation", _("Type the word %(word)s: everything here is replaced.", word=WORD))
         return _shown(bring=form), UNPROCESSABLE
     upload = request.files.get(form.file.name)
     valid = form.validate()
     if upload is None or not upload.filename:
-        problem(form, "file", "Choose the file of a backup.")
+        problem(form, "file", _("Choose the file of a backup."))
         return _shown(bring=form), UNPROCESSABLE
     if not valid or not is_own_password(form):
         return _shown(bring=form), UNPROCESSABLE
@@ -89,17 +90,22 @@ def backup_restore() -> ResponseReturnValue:
                 found.secret not in ("", *configuration().secret_keys),
             )
     except BadBackup as error:
-        problem(form, "file", f"{str(error)[0].upper()}{str(error)[1:]}. Nothing was changed.")
+        problem(
+            form,
+            "file",
+            _("%(reason)s. Nothing was changed.", reason=f"{str(error)[0].upper()}{str(error)[1:]}"),
+        )
         return _shown(bring=form), UNPROCESSABLE
     people_stores().audit.add(
         g.operator.email, "restored a backup", "", {"made_at": made_at, "sites": len(sites)}
     )
     unchanged()  # noted above: the operator of this request may be gone
     g.pop("operator")
-    flash(f"The backup of {made_at} is restored. Log in with an account that it holds.", "done")
+    flash(_("The backup of %(when)s is restored. Log in with an account from it.", when=made_at), "done")
     if other_key:
         flash(
-            "Its secrets are sealed with another key: enter them anew, or restore it in the shell.", "problem"
+            _("Its secrets need another key. Enter them again, or restore it on the command line."),
+            "problem",
         )
     return redirect(url_for("admin.login"))
 

@@ -1,5 +1,7 @@
 """Settings of the installation as fields of a form: what holds, where it comes from, what is wrong."""
 
+import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -9,6 +11,8 @@ from flask.typing import ResponseReturnValue
 
 from admin.forms import UNPROCESSABLE
 from admin.replies import changed, unchanged
+from admin.settings.words import WORDS
+from admin.texts import _
 from server.api.access import configuration
 from server.settings import SETTINGS
 from server.settings.changes import WrongSetting, in_forms, shown
@@ -28,6 +32,9 @@ class SettingField:
     """text, long, secret or tick."""
     shown: str
     """What holds now, for people."""
+    default: str
+    """The default, for people; empty if it is nothing."""
+    rare: bool
     origin: str
     """"dashboard", "start" or "default"."""
     at: datetime | None = None
@@ -36,7 +43,7 @@ class SettingField:
     problem: str = ""
     """Why what was set on the dashboard does not hold."""
     before: str = ""
-    """What holds again when it is taken back, for people."""
+    """What holds again after a reset, for people."""
 
     @property
     def id(self) -> str:
@@ -57,16 +64,18 @@ def fields_of(
             SettingField(
                 name,
                 label_of(name),
-                SETTINGS[name].description,
+                WORDS[name].hint,
                 (typed or {}).get(name, "" if SETTINGS[name].is_secret else as_text(settings.value(name))),
                 _kind(name),
                 shown(name, settings),
+                _default(name),
+                WORDS[name].rare,
                 "dashboard" if override else given,
                 override.at if override else None,
                 override.operator if override else "",
                 [wrong] if (wrong := (errors or {}).get(name)) else [],
                 problems.get(name, ""),
-                shown(name, base) or "empty",
+                shown(name, base) or _("empty"),
             )
         )
     return made
@@ -75,9 +84,11 @@ def fields_of(
 def form_fields(
     groups: Iterable[str], typed: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None
 ) -> dict[str, object]:
-    """The fields of each group under its name, and under `general` what is wrong with them together."""
+    """The fields of each group under its name, under `general` what is wrong with them together, and under
+    `environment` the lines of .env that mean the same."""
     fields: dict[str, object] = {name: fields_of(in_forms(name), typed, errors) for name in groups}
-    return {**fields, "general": (errors or {}).get("", "")}
+    lines = [f"{name.upper()}={_in_environment(name)}" for name in in_forms(*groups)]
+    return {**fields, "general": (errors or {}).get("", ""), "environment": "\n".join(lines)}
 
 
 def saved(groups: Iterable[str], show: Callable[..., str], endpoint: str) -> ResponseReturnValue:
@@ -117,7 +128,7 @@ def save(names: Iterable[str]) -> dict[str, str] | None:
     values = typed_values(names)
     if not values:
         unchanged()
-        flash("Nothing was changed.", "done")
+        flash(_("Nothing was changed."), "done")
         return None
     before = configuration().live.current
     try:
@@ -126,15 +137,15 @@ def save(names: Iterable[str]) -> dict[str, str] | None:
         return {error.name: sentence_of(error)}
     details = {name.upper(): [shown(name, before), shown(name, after)] for name in values}
     changed("changed settings", settings=details)
-    flash("Saved. Every process takes it up within seconds.", "done")
+    flash(_("Saved. It applies within seconds."), "done")
     return None
 
 
 def sentence_of(error: WrongSetting) -> str:
-    """Return the message that is shown at the field."""
-    message = str(error)
+    """Return the message that is shown at the field, with the labels of the fields that it names."""
+    message = re.sub(r"\b[A-Z][A-Z_]{3,}\b", lambda name: label_of(name[0].lower()), str(error))
     if message.startswith("String should match"):
-        return "This is not written as it must be; see the example above."
+        return _("Write it like the example above.")
     if message.startswith(("is ", "was ")):
         return f"This {message}."
     return message[0].upper() + message[1:].rstrip(".") + "."
@@ -142,8 +153,20 @@ def sentence_of(error: WrongSetting) -> str:
 
 def label_of(name: str) -> str:
     """The label of a setting's field, or the name of a setting that cannot be changed any more."""
-    changeable = SETTINGS[name].changeable if name in SETTINGS else None
-    return changeable.label if changeable else name
+    return str(WORDS[name].label) if name in WORDS else name.upper()
+
+
+def _in_environment(name: str) -> str:
+    """The value as a line of .env has it; no secrets."""
+    value = "" if SETTINGS[name].is_secret else as_text(configuration().live.current.value(name))
+    return json.dumps(value, ensure_ascii=False) if re.search(r"[\s#\"']", value) else value
+
+
+def _default(name: str) -> str:
+    default = SETTINGS[name].default
+    if isinstance(default, bool):
+        return _("on") if default else _("off")
+    return f"{default:,g}" if isinstance(default, float) else as_text(default)
 
 
 def _kind(name: str) -> str:

@@ -1,7 +1,7 @@
 """Which models are asked: tried with what is typed before it is saved."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 from flask import flash, redirect, render_template, request, url_for
@@ -12,6 +12,7 @@ from admin.page import Page
 from admin.replies import unchanged
 from admin.settings import settings as settings_page
 from admin.settings.fields import form_fields, save, sentence_of, typed_values
+from admin.texts import _, lazy, ngettext
 from server.api.access import configuration, crawling, stores
 from server.domain.protocols import ChatModel, Embedder, ModelError, Prompt
 from server.domain.roles import Role
@@ -26,20 +27,23 @@ from server.settings.changes import WrongSetting, in_forms
 QUESTION = Prompt("Reply with the one word: ready", "Are you ready?", max_tokens=200)
 LONGEST_S = 20.0
 ADVICE = {
-    "unreachable": "Check OPENAI_BASE_URL, and whether this machine may reach it.",
-    "timeout": "Try again; if it stays slow, choose a smaller model or raise MODEL_TIMEOUT_S.",
-    "rate_limited": "Wait a minute and try again, or look at the limits and the credit of your account.",
-    "server_error": "The provider has a fault; try again later.",
-    "wrong_key": "Copy the key again from your provider's page.",
-    "wrong_model": "Choose one of the names that the provider offers.",
-    "bad_reply": "Check that the address speaks the OpenAI protocol; most end in /v1.",
-    "budget_spent": "Raise the daily budget, or wait for midnight (UTC).",
+    "unreachable": lazy("Check the address, and that this server may connect to it."),
+    "timeout": lazy("Try again. If it stays slow, choose a smaller model or allow more time under Advanced."),
+    "rate_limited": lazy("Wait a minute and try again, or check the limits and the credit of your account."),
+    "server_error": lazy("The provider has a fault. Try again later."),
+    "wrong_key": lazy("Copy the key again from your provider’s page."),
+    "wrong_model": lazy("Choose one of the names that the provider offers."),
+    "bad_reply": lazy("Check that the address is that of an OpenAI-compatible API. Most end in /v1."),
+    "budget_spent": lazy("Raise the daily limit, or wait for midnight (UTC)."),
 }
+NO_API = lazy(
+    "Nothing at this address answers like a model API. Most end in /v1. If it is right, try again later."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What came of it."""
+    """The result of one model's test."""
 
     part: str
     model: str
@@ -55,16 +59,16 @@ class Trial:
 
 def try_models(settings: Settings) -> list[Trial]:
     """One trial of each model that the settings name."""
-    trials = [_timed("Chat model", settings.models.chat_model_name, lambda: _ask(settings))]
-    if not settings.models.uses_chat_model:
-        says = "No key and no address with a model name is set: answers are quoted from the pages."
-        trials = [Trial("Chat model", "none", True, says)]
+    if settings.models.uses_chat_model:
+        trials = [_timed(_("Chat model"), settings.models.chat_model_name, lambda: _ask(settings))]
+    else:
+        says = _("No key and no address with a name is set. Answers quote your pages.")
+        trials = [Trial(_("Chat model"), "", True, says)]
     name = settings.models.embedding_model or "all-MiniLM-L6-v2"
-    trials.append(_timed("Embedding model", name, lambda: _embed(settings)))
+    trials.append(_timed(_("Search model"), name, lambda: _embed(settings)))
     if settings.models.rerank_url:
-        trials.append(
-            _timed("Rerank model", settings.models.rerank_model or "default", lambda: _rerank(settings))
-        )
+        name = settings.models.rerank_model
+        trials.append(_timed(_("Reorder results"), name, lambda: _rerank(settings)))
     return trials
 
 
@@ -74,7 +78,9 @@ def _timed(part: str, model: str, ask: Callable[[], tuple[str, int, float]]) -> 
         says, tokens, cost = ask()
     except ModelError as error:
         took = (perf_counter() - started) * 1000
-        return Trial(part, model, False, str(error), ADVICE.get(error.kind, ""), took, kind=error.kind)
+        # After the semicolon the message names settings of the environment, for the log.
+        said, kind = str(error).partition("; ")[0], error.kind
+        return Trial(part, model, False, said, ADVICE.get(kind, ""), took, kind=kind)
     return Trial(part, model, True, says, "", (perf_counter() - started) * 1000, tokens, cost)
 
 
@@ -97,7 +103,11 @@ def _ask(settings: Settings) -> tuple[str, int, float]:
     if not reply:
         raise ModelError("bad_reply", f"{model.name} replied with nothing")
     price_in, price_out = read_prices(settings.models.prices).get(model.name, (0.0, 0.0))
-    return f"It said {reply[:60]!r}", sent + received, (sent * price_in + received * price_out) / 1e6
+    return (
+        _("It replied “%(reply)s”", reply=reply[:60]),
+        sent + received,
+        (sent * price_in + received * price_out) / 1e6,
+    )
 
 
 def _embed(settings: Settings) -> tuple[str, int, float]:
@@ -105,22 +115,23 @@ def _embed(settings: Settings) -> tuple[str, int, float]:
     text = "A short text."
     (vector,) = embedder.embed([text])
     tokens = estimate_tokens(text) if settings.models.uses_embedding_service else 0
-    return f"A vector of {len(vector)} dimensions came back", tokens, 0.0
+    return _("It works, with vectors of %(size)s numbers", size=len(vector)), tokens, 0.0
 
 
 def _rerank(settings: Settings) -> tuple[str, int, float]:
     model = open_relevance_model(settings)
     assert model is not None, "RERANK_URL is set"
     near, far = model.relevance("Where is my parcel?", ["Parcels arrive in two days.", "We sell lamps."])
-    return f"It gave the fitting text {near:.2f} and the other {far:.2f}", 0, 0.0
+    near_far = {"near": f"{near:.2f}", "far": f"{far:.2f}"}
+    return _("It rated the right text %(near)s and the wrong one %(far)s", **near_far), 0, 0.0
 
 
-page = Page(section="Models", under=settings_page.page)
+page = Page(section=lazy("Models"), under=settings_page.page)
 GROUPS = ("chat", "embedding", "rerank", "calls")
 NAMES = in_forms(*GROUPS)
 settings_page.PLACES.update(dict.fromkeys(NAMES, "settings_models"))
 
-REINDEX = "Tick that every site is read again: vectors of another embedding model do not fit."
+REINDEX = lazy("Tick “Crawl every site again”: what was indexed with one search model does not fit another.")
 
 
 @page.get("/settings/models", role=Role.OWNER)
@@ -138,14 +149,16 @@ def settings_models_save() -> ResponseReturnValue:
         return _shown(values, {error.name: sentence_of(error)}), UNPROCESSABLE
     reindex = _fingerprint(after) != _fingerprint(configuration().live.current)
     if reindex and "reindex" not in request.form:
-        return _shown(values, {"embedding_model": REINDEX}, reindex=True), UNPROCESSABLE
+        return _shown(values, {"embedding_model": str(REINDEX)}, reindex=True), UNPROCESSABLE
     if wrong := save(NAMES):
         return _shown(values, wrong), UNPROCESSABLE
     if reindex:
         sites = [site for site in stores().sites.all() if site.generation]
         for site in sites:
             crawling().start(site.id)
-        flash(f"{len(sites)} sites are read again, so that their vectors fit the new model.", "done")
+        flash(
+            ngettext("%(num)s site is crawled again.", "%(num)s sites are crawled again.", len(sites)), "done"
+        )
     return redirect(url_for("admin.settings_models"))
 
 
@@ -158,8 +171,10 @@ def settings_models_test() -> ResponseReturnValue:
         wanted = configuration().live.tried(values)
     except WrongSetting as error:
         return _shown(values, {error.name: sentence_of(error)}), UNPROCESSABLE
-    trials = try_models(wanted)
-    return _shown(values, trials=trials, offered=_offered(wanted), unsaved=bool(values))
+    trials, offered = try_models(wanted), _offered(wanted)
+    if not offered and trials[0].kind in ("server_error", "wrong_model", "bad_reply"):
+        trials[0] = replace(trials[0], advice=NO_API)
+    return _shown(values, trials=trials, offered=offered, unsaved=bool(values))
 
 
 def _offered(settings: Settings) -> list[str]:
@@ -194,6 +209,7 @@ def _shown(
     return render_template(
         "admin/settings_models.html",
         **form_fields(GROUPS, typed, errors),
+        save="settings_models_save",
         trials=trials,
         offered=offered or [],
         unsaved=unsaved,

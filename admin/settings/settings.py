@@ -10,8 +10,9 @@ from admin.letters import send
 from admin.page import Page
 from admin.replies import changed, done, refused, unchanged
 from admin.settings.fields import form_fields, label_of, saved, sentence_of, typed_values
+from admin.texts import _, lazy
 from server.answering.engine import daily_limit
-from server.api.access import configuration, database, delivery, people_stores, stores
+from server.api.access import configuration, database, people_stores, stores
 from server.contact.channel import NotDelivered
 from server.domain.contact import ContactOptions
 from server.domain.roles import Role
@@ -21,12 +22,12 @@ from server.models.metered import Budgets
 from server.settings.changes import CHANGEABLE, WrongSetting, in_forms, shown
 from server.storage.conversations.conversations import Retention
 
-page = Page(menu="Settings", section="Overview", recent=True)
+page = Page(menu=lazy("Settings"), section=lazy("All settings"), recent=True)
 
 
 @page.get("/settings", role=Role.OWNER)
 def settings() -> ResponseReturnValue:
-    """Every changed setting on one page, with who changed it."""
+    """Where each kind of setting is, and every changed one with who changed it."""
     live = configuration().live
     overrides = live.overrides
     return render_template(
@@ -40,37 +41,85 @@ def settings() -> ResponseReturnValue:
             )
             for name, one in overrides.items()
         ],
-        problems=live.problems,
-        operators=people_stores().operators.all(),
-        keys=[key for key in people_stores().api_keys.all() if key.on and not key.is_over],
-        hooks=delivery().webhooks.all(),
+        problems=[(label_of(name), problem) for name, problem in live.problems.items()],
         changes=people_stores().audit.recent(8),
-        settings=live.current,
+        sites=stores().sites.all()[:SITES],
     )
 
 
 @page.post("/settings/back", role=Role.OWNER)
 def settings_back() -> ResponseReturnValue:
-    """Lets the value with which Docent was started hold again."""
+    """Give a setting the value again with which Docent was started."""
     name = request.form.get("back", "")
     override = configuration().live.overrides.get(name)
     endpoint = PLACES.get(name, "settings")
     if override is None:
-        return refused("That setting was not changed here.", endpoint)
+        return refused(_("That setting was not changed here."), endpoint)
     try:
         configuration().live.reset({name})
     except WrongSetting as error:
-        return refused(f"It was not taken back: {sentence_of(error)}", endpoint)
-    changed("took a setting back", setting=name.upper())
-    return done(f"{label_of(name)} is as it was at the start.", endpoint)
+        return refused(_("The setting was not reset. %(reason)s", reason=sentence_of(error)), endpoint)
+    changed("reset a setting", setting=name.upper())
+    return done(_("%(label)s has its value from the start again.", label=label_of(name)), endpoint)
 
 
 PLACES: dict[str, str] = {}
 """Endpoint of the page where a setting is changed; each page enters its own."""
 
 
-budgets_page = Page(section="Budgets", under=page)
-BUDGETS = ("budgets", "visitors", "access", "answers")
+answers_page = Page(section=lazy("Answers"), under=page)
+ANSWERS = ("answers",)
+PLACES.update(dict.fromkeys(in_forms(*ANSWERS), "settings_answers"))
+SITES = 100
+"""The most sites in a list of links."""
+
+
+@answers_page.get("/settings/answers", role=Role.OWNER)
+def settings_answers() -> ResponseReturnValue:
+    return _shown_answers()
+
+
+@answers_page.post("/settings/answers", role=Role.OWNER)
+def settings_answers_save() -> ResponseReturnValue:
+    return saved(ANSWERS, _shown_answers, "settings_answers")
+
+
+def _shown_answers(typed: dict[str, str] | None = None, errors: dict[str, str] | None = None) -> str:
+    return render_template(
+        "admin/settings_answers.html",
+        **form_fields(ANSWERS, typed, errors),
+        save="settings_answers_save",
+        sites=stores().sites.all()[:SITES],
+    )
+
+
+crawling_page = Page(section=lazy("Crawling"), under=page)
+CRAWLING = ("network",)
+PLACES.update(dict.fromkeys(in_forms(*CRAWLING), "settings_crawling"))
+
+
+@crawling_page.get("/settings/crawling", role=Role.OWNER)
+def settings_crawling() -> ResponseReturnValue:
+    return _shown_crawling()
+
+
+@crawling_page.post("/settings/crawling", role=Role.OWNER)
+def settings_crawling_save() -> ResponseReturnValue:
+    return saved(CRAWLING, _shown_crawling, "settings_crawling")
+
+
+def _shown_crawling(typed: dict[str, str] | None = None, errors: dict[str, str] | None = None) -> str:
+    return render_template(
+        "admin/settings_crawling.html",
+        **form_fields(CRAWLING, typed, errors),
+        save="settings_crawling_save",
+        sites=stores().sites.all()[:SITES],
+        limits=configuration().settings.crawling,
+    )
+
+
+budgets_page = Page(section=lazy("Limits"), under=page)
+BUDGETS = ("budgets", "visitors", "access")
 PLACES.update(dict.fromkeys(in_forms(*BUDGETS), "settings_budgets"))
 
 
@@ -91,7 +140,8 @@ def _shown_budgets(typed: dict[str, str] | None = None, errors: dict[str, str] |
     return render_template(
         "admin/settings_budgets.html",
         **form_fields(BUDGETS, typed, errors),
-        sites=sorted(sites, key=lambda row: -row[1].tokens)[:100],
+        save="settings_budgets_save",
+        sites=sorted(sites, key=lambda row: -row[1].tokens)[:SITES],
         total=sum((one.tokens for one in used.values()), 0),
         cost=sum((one.cost for one in used.values()), 0.0),
         counted=Budgets(stores().usage, settings.models.daily_tokens).spent(),
@@ -99,7 +149,7 @@ def _shown_budgets(typed: dict[str, str] | None = None, errors: dict[str, str] |
     )
 
 
-privacy_page = Page(section="Privacy", under=page)
+privacy_page = Page(section=lazy("Privacy"), under=page)
 PRIVACY = ("retention", "texts")
 PLACES.update(dict.fromkeys(in_forms(*PRIVACY), "settings_privacy"))
 EXAMPLES = (30, 90, 180, 365)
@@ -116,20 +166,21 @@ def settings_privacy_save() -> ResponseReturnValue:
 
 
 def _shown_privacy(typed: dict[str, str] | None = None, errors: dict[str, str] | None = None) -> str:
-    """With how many conversations would go for some choices: a number that is seen is chosen with care."""
+    """With how many conversations each choice would delete."""
     days, now = configuration().settings.privacy.conversation_days, datetime.now(UTC)
     retention = Retention(database())
     choices = sorted({*EXAMPLES, *([days] if days else [])})
     return render_template(
         "admin/settings_privacy.html",
         **form_fields(PRIVACY, typed, errors),
+        save="settings_privacy_save",
         days=days,
         counts=[(choice, retention.count(now - timedelta(days=choice))) for choice in choices],
-        sites=[(site, Consent.of(site.options)) for site in stores().sites.all()[:100]],
+        sites=[(site, Consent.of(site.options)) for site in stores().sites.all()[:SITES]],
     )
 
 
-signin_page = Page(section="Sign-in", under=page)
+signin_page = Page(section=lazy("Sign-in"), under=page)
 SIGNIN = ("signin",)
 PLACES.update(dict.fromkeys(in_forms(*SIGNIN), "settings_signin"))
 
@@ -149,19 +200,14 @@ def _shown_signin(typed: dict[str, str] | None = None, errors: dict[str, str] | 
     return render_template(
         "admin/settings_signin.html",
         **form_fields(SIGNIN, typed, errors),
+        save="settings_signin_save",
         lacking=[one for one in people_stores().operators.all() if not one.has_second_factor],
     )
 
 
-mail_page = Page(section="Mail", under=page)
+mail_page = Page(section=lazy("Mail"), under=page)
 MAIL = ("mail", "sending")
 PLACES.update(dict.fromkeys(in_forms(*MAIL), "settings_mail"))
-
-SUBJECT = "A test of Docent's mail server"
-TEXT = """This is the test message that you asked for on the dashboard of Docent at {base}.
-
-It arrived, so messages of visitors and invitations arrive too.
-"""
 
 
 @mail_page.get("/settings/mail", role=Role.OWNER)
@@ -176,7 +222,7 @@ def settings_mail_save() -> ResponseReturnValue:
 
 @mail_page.post("/settings/mail/test", role=Role.OWNER)
 def settings_mail_test() -> ResponseReturnValue:
-    """Sends a letter with what is typed to the operator's own address, and to no other. Saves nothing."""
+    """Send a message by the typed mail server to the operator's own address. Saves nothing."""
     unchanged()
     typed = typed_values(in_forms(*MAIL))
     try:
@@ -184,12 +230,24 @@ def settings_mail_test() -> ResponseReturnValue:
     except WrongSetting as error:
         return _shown_mail(typed, {error.name: sentence_of(error)}), UNPROCESSABLE
     if not wanted.contact.smtp_url:
-        return _shown_mail(typed, {"smtp_url": "Write the address of your mail server first."}), UNPROCESSABLE
+        return _shown_mail(
+            typed, {"smtp_url": _("Write the address of your mail server first.")}
+        ), UNPROCESSABLE
     try:
-        said = send(wanted, g.operator.email, SUBJECT, TEXT.format(base=wanted.serving.base_url))
+        text = _(
+            "This is the test message that you asked for on the dashboard of Docent at %(address)s.\n\n"
+            "Messages of visitors and invitations are sent in the same way.\n",
+            address=wanted.serving.base_url,
+        )
+        said = send(wanted, g.operator.email, _("Test message from Docent"), text)
     except NotDelivered as error:
         return _shown_mail(typed, {"smtp_url": f"{error}."}), UNPROCESSABLE
-    flash(f"A test message is on its way to {g.operator.email}: {said}.", "done")
+    message = _(
+        "A test message was sent to %(email)s. The mail server said: %(reply)s.",
+        email=g.operator.email,
+        reply=said,
+    )
+    flash(message, "done")
     return _shown_mail(typed, unsaved=bool(typed))
 
 
@@ -199,6 +257,7 @@ def _shown_mail(
     return render_template(
         "admin/settings_mail.html",
         **form_fields(MAIL, typed, errors),
+        save="settings_mail_save",
         unsaved=unsaved,
         wanting=[site for site in stores().sites.all() if ContactOptions.of(site.options).email],
         is_set=bool(configuration().settings.contact.smtp_url),

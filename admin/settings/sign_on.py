@@ -9,12 +9,13 @@ from admin.people.sign_on import callback_address, client_of
 from admin.replies import unchanged
 from admin.settings import settings as settings_page
 from admin.settings.fields import form_fields, saved, sentence_of, typed_values
+from admin.texts import _, lazy
 from server.api.access import configuration
 from server.domain.roles import Role
 from server.guards.openid import SignOnRefused
 from server.settings.changes import WrongSetting, in_forms
 
-page = Page(section="Single sign-on", under=settings_page.page)
+page = Page(section=lazy("Single sign-on"), under=settings_page.page)
 SIGN_ON = ("sign_on",)
 settings_page.PLACES.update(dict.fromkeys(in_forms(*SIGN_ON), "settings_sign_on"))
 
@@ -40,7 +41,7 @@ def settings_sign_on_test() -> ResponseReturnValue:
         return _shown(typed, {error.name: sentence_of(error)}), UNPROCESSABLE
     except SignOnRefused as error:
         return _shown(typed, {"oidc_issuer": str(error)}), UNPROCESSABLE
-    flash("The provider answers as it should. To try the rest, save and log in with another browser.", "done")
+    flash(_("The provider answers. To test the rest, save and log in with another browser."), "done")
     return _shown(typed)
 
 
@@ -49,6 +50,7 @@ def _shown(typed: dict[str, str] | None = None, errors: dict[str, str] | None = 
     return render_template(
         "admin/settings_sign_on.html",
         **form_fields(SIGN_ON, typed, errors),
+        save="settings_sign_on_save",
         is_on=bool(settings.sign_on.issuer),
         callback=callback_address(settings),
     )

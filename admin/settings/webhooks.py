@@ -13,6 +13,7 @@ from admin.lists import listed, site_choices
 from admin.page import Page
 from admin.replies import changed, done
 from admin.settings import settings as settings_page
+from admin.texts import _, lazy
 from server.api.access import configuration, delivery, stores
 from server.domain.contact import DeliveryState
 from server.domain.events import EventKind
@@ -20,19 +21,19 @@ from server.domain.roles import Role
 from server.storage.delivery.events import EventHook
 from server.storage.errors import UnknownWebhook
 
-page = Page(section="Webhooks", under=settings_page.page)
+page = Page(section=lazy("Webhooks"), under=settings_page.page)
 
 ROWS = 30
 KINDS = [
-    (EventKind.GAP_OPENED.value, "gap.opened: visitors ask what the site does not answer"),
-    (EventKind.CRAWL_FAILED.value, "crawl.failed: a crawl ended without bringing the site up to date"),
-    (EventKind.BUDGET_SPENT.value, "budget.spent: today's tokens or money are spent"),
-    (EventKind.ANSWER_NEGATIVE.value, "answer.negative: a visitor says that an answer did not help"),
+    (EventKind.GAP_OPENED.value, lazy("A new gap: visitors ask what the site does not answer")),
+    (EventKind.CRAWL_FAILED.value, lazy("A crawl failed")),
+    (EventKind.BUDGET_SPENT.value, lazy("A daily limit of models is reached")),
+    (EventKind.ANSWER_NEGATIVE.value, lazy("A visitor says that an answer did not help")),
 ]
 STATES = {
-    DeliveryState.WAITING: "On its way",
-    DeliveryState.SENT: "Sent",
-    DeliveryState.FAILED: "Not sent",
+    DeliveryState.WAITING: lazy("On its way"),
+    DeliveryState.SENT: lazy("Sent"),
+    DeliveryState.FAILED: lazy("Not sent"),
 }
 
 
@@ -46,13 +47,13 @@ class Ticks(SelectMultipleField):  # type: ignore[misc]  # WTForms has no types
 class HookForm(Form):
     """Where events go."""
 
-    url = StringField("Address", [Needed("Write the address that is to be told."), check_address])
-    kinds = Ticks("Events", choices=[SelectChoice(*kind) for kind in KINDS])
-    site = SelectField("Site", validate_choice=True)
+    url = StringField(lazy("Address"), [Needed(lazy("Write the address of your system.")), check_address])
+    kinds = Ticks(lazy("Events"), choices=[SelectChoice(*kind) for kind in KINDS])
+    site = SelectField(lazy("Site"), validate_choice=True)
 
     def validate_kinds(self, field: Ticks) -> None:
         if not field.data:
-            raise StopValidation("Choose at least one event.")
+            raise StopValidation(_("Choose at least one event."))
 
 
 @page.get("/settings/webhooks", role=Role.OWNER)
@@ -93,7 +94,7 @@ def webhook_change(webhook_id: str) -> ResponseReturnValue:
     changed("changed a webhook", form.site.data, webhook=hook.id, url=form.url.data, events=form.kinds.data)
     if form.url.data != hook.url:
         return _new_secret(hook.id)  # nothing for another address is signed with what this one knows
-    return done("The webhook is saved.", "webhook")
+    return done(_("The webhook is saved."), "webhook")
 
 
 @page.post("/settings/webhooks/<webhook_id>/<any(on, off):state>", role=Role.OWNER)
@@ -115,9 +116,7 @@ def webhook_secret(webhook_id: str) -> ResponseReturnValue:
 def webhook_test(webhook_id: str) -> ResponseReturnValue:
     delivery().events.test(_found(webhook_id).id)
     changed("tested a webhook", webhook=webhook_id)
-    return done(
-        "A test is on its way. Load this page again in a moment to see whether it arrived.", "webhook"
-    )
+    return done(_("A test is on its way. Load this page again in a moment to see if it arrived."), "webhook")
 
 
 @page.post("/settings/webhooks/<webhook_id>/events/<event_id>/again", role=Role.OWNER)
@@ -128,7 +127,7 @@ def webhook_again(webhook_id: str, event_id: str) -> ResponseReturnValue:
         abort(404)
     delivery().event_deliveries.again(event_id, [hook.id])
     changed("sent an event again", webhook=hook.id, event=event_id)
-    return done("It is being sent again.", "webhook")
+    return done(_("It is being sent again."), "webhook")
 
 
 @page.post("/settings/webhooks/<webhook_id>/remove", role=Role.OWNER)
@@ -136,7 +135,7 @@ def webhook_remove(webhook_id: str) -> ResponseReturnValue:
     hook = _found(webhook_id)
     delivery().webhooks.remove(hook.id)
     changed("removed a webhook", url=hook.url)
-    return done("The webhook and its delivery log are removed.", "webhooks")
+    return done(_("The webhook and its delivery log are removed."), "webhooks")
 
 
 def _found(webhook_id: str) -> EventHook:
@@ -171,7 +170,7 @@ def _one_shown(hook: EventHook, form: HookForm) -> str:
         sent=sent,
         state=state,
         states=STATES,
-        state_options=[("", "Any"), *((known.value, label) for known, label in STATES.items())],
+        state_options=[("", _("Any")), *((known.value, label) for known, label in STATES.items())],
     )
 
 

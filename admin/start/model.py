@@ -68,7 +68,7 @@ def start_model_save(site: Site) -> ResponseReturnValue:
         unchanged()
         missing = _("Write the key of your provider, or the address of a model on your own machine.")
         return _shown(site, typed, {NAMES[0]: missing}), UNPROCESSABLE
-    trial = try_models(wanted, configuration().folder)[0]
+    trial = try_models(wanted)[0]
     if not trial.is_well:
         unchanged()
         said = str(ADVICE.get(trial.kind) or f"{sentence(trial.says)} {trial.advice}")

@@ -91,6 +91,8 @@ class Watch:
 FOLDER = "evaluations"
 QUESTIONS = "questions.jsonl"
 AGREED = "agreed"
+RUN = "run"
+"""Among the options of a test set: those of a run that is queued as soon as the set has questions."""
 SHOWN = (
     "hit@1", "hit@5", "recall@5", "mrr@10", "ndcg@10", "citation_correct", "refused_answerable",
     "refused_unanswerable", "p50_ms", "p95_ms", "search_p50_ms", "calls", "cost",
@@ -256,7 +258,10 @@ class QualityWorker:
             use.testsets.work.end(id, holder, testsets.FAILED, message=message)
             return
         missing = ". ".join(shortcomings(made, wanted))
-        use.testsets.fill(id, holder, written_cases(made.cases, self._engine.settings), missing)
+        settings = self._engine.settings
+        filled = use.testsets.fill(id, holder, written_cases(made.cases, settings), missing)
+        if filled and RUN in chosen:
+            use.runs.queue(ordered.site_id, id, ordered.name, chosen[RUN], settings.quality.runs_kept)
 
     def _run_one(self, ending: threading.Event) -> bool:
         store, holder = self._stores.runs, new_holder()

@@ -33,7 +33,6 @@ class Changeable:
 
     form: str
     """The part of the dashboard's forms that shows it."""
-    label: str
     long: bool = False
     """Whether its field has several lines."""
 

@@ -21,31 +21,23 @@ class ContactSettings(Group):
         "How messages travel, and what to do when they do not arrive: [Messages to people](contact.md)."
     )
 
-    smtp_url: Annotated[str, SECRET, Changeable("mail", "Mail server")] = Field(default="", alias="smtp_url")
+    smtp_url: Annotated[str, SECRET, Changeable("mail")] = Field(default="", alias="smtp_url")
     """Mail server: smtp://user:password@host:587 (STARTTLS) or smtps://user:password@host:465. Empty: no
     e-mail is sent."""
-    mail_from: Annotated[str, Changeable("mail", "Sender")] = Field(default="", alias="mail_from")
+    mail_from: Annotated[str, Changeable("mail")] = Field(default="", alias="mail_from")
     """Sender of e-mails, such as docent@example.com."""
-    limit: Annotated[RateLimit, Changeable("visitors", "Messages to people from one network address")] = (
-        "20/hour"
-    )
+    limit: Annotated[RateLimit, Changeable("visitors")] = "20/hour"
     """Messages that visitors may send from one network address, such as 20/hour."""
-    tries: Annotated[int, Changeable("sending", "Tries")] = Field(default=8, ge=1, le=20)
+    tries: Annotated[int, Changeable("sending")] = Field(default=8, ge=1, le=20)
     """How often Docent tries to send a message before it reports an incident."""
-    retry_s: Annotated[float, Changeable("sending", "Seconds until the second try")] = Field(
-        default=30.0, gt=0
-    )
+    retry_s: Annotated[float, Changeable("sending")] = Field(default=30.0, gt=0)
     """Pause before the second try, in seconds. Each further pause is three times as long."""
-    timeout_s: Annotated[float, Changeable("sending", "Seconds for a try")] = Field(
-        default=20.0, gt=0, le=300
-    )
+    timeout_s: Annotated[float, Changeable("sending")] = Field(default=20.0, gt=0, le=300)
     """Time limit for a mail server or a webhook to answer, in seconds."""
-    days: Annotated[int, Changeable("retention", "Days that messages to people are kept")] = Field(
-        default=365, ge=0
-    )
+    days: Annotated[int, Changeable("retention")] = Field(default=365, ge=0)
     """How long messages are kept after they were sent, in days. 0: until deleted."""
-    webhook_allow_private: Annotated[bool, Changeable("access", "Webhooks may reach private networks")] = (
-        Field(default=False, alias="webhook_allow_private")
+    webhook_allow_private: Annotated[bool, Changeable("sending")] = Field(
+        default=False, alias="webhook_allow_private"
     )
     """1 allows webhooks of events to reach this machine and private networks."""
 
@@ -75,16 +67,12 @@ class PrivacySettings(Group):
 
     heading: ClassVar = "Privacy"
 
-    conversation_days: Annotated[int, Changeable("retention", "Days that conversations are kept")] = Field(
-        default=365, ge=0, le=36500
-    )
+    conversation_days: Annotated[int, Changeable("retention")] = Field(default=365, ge=0, le=36500)
     """How long conversations are kept, in days. 0: until deleted. The default deletes nothing before the
     dashboard has announced it for 30 days."""
-    consent_text: Annotated[str, Changeable("texts", "Consent text", long=True)] = Field(
-        default="", max_length=600
-    )
+    consent_text: Annotated[str, Changeable("texts", long=True)] = Field(default="", max_length=600)
     """What visitors of new sites agree to before their first question. Empty: no consent is asked for."""
-    privacy_url: Annotated[str, Changeable("texts", "Privacy page")] = ""
+    privacy_url: Annotated[str, Changeable("texts")] = ""
     """Privacy page that the widget of new sites links to, such as https://example.com/privacy."""
 
     @field_validator("privacy_url")

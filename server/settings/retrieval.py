@@ -27,30 +27,18 @@ class RetrievalSettings(Group):
     all of them."""
     flow: str = "direct"
     """Flow of new sites: direct, self-rag or corrective."""
-    self_rag_max_count: Annotated[int, Changeable("answers", "Searches for one question")] = Field(
-        default=3, ge=1, le=10
-    )
+    self_rag_max_count: Annotated[int, Changeable("answers")] = Field(default=3, ge=1, le=10)
     """Most searches for one question in the flows self-rag and corrective."""
-    self_rag_max_retries: Annotated[int, Changeable("answers", "Drafts for one question")] = Field(
-        default=2, ge=1, le=10
-    )
+    self_rag_max_retries: Annotated[int, Changeable("answers")] = Field(default=2, ge=1, le=10)
     """Most drafts of one answer in the flow self-rag."""
-    curated_threshold: Annotated[float, Changeable("answers", "Similarity for a curated answer")] = Field(
-        default=0.77, ge=0.5, le=1
-    )
+    curated_threshold: Annotated[float, Changeable("answers")] = Field(default=0.77, ge=0.5, le=1)
     """Similarity to the question of a curated answer that is needed to give that answer. 1: only the same
     question."""
-    answer_cache_hours: Annotated[float, Changeable("answers", "Hours in the answer cache")] = Field(
-        default=24.0, gt=0
-    )
+    answer_cache_hours: Annotated[float, Changeable("answers")] = Field(default=24.0, gt=0)
     """How long an answer is cached, in hours. A change of the index clears the cache earlier."""
-    retrieve_limit: Annotated[int, Changeable("answers", "Chunks for an answer")] = Field(
-        default=10, ge=1, le=100
-    )
+    retrieve_limit: Annotated[int, Changeable("answers")] = Field(default=10, ge=1, le=100)
     """Most chunks that an answer is written from."""
-    relevance_floor: Annotated[float, Changeable("answers", "Lowest answerability")] = Field(
-        default=-1.0, ge=-1, le=1
-    )
+    relevance_floor: Annotated[float, Changeable("answers")] = Field(default=-1.0, ge=-1, le=1)
     """Lowest answerability, from 0 to 1, at which Docent answers a question, unless the site has its own.
     -1: the built-in default."""
     history_turns: int = Field(default=6, ge=0, le=50)

@@ -56,7 +56,7 @@ class ServingSettings(Group):
     secret_key_old: Annotated[str, SECRET] = ""
     """Earlier keys, separated by commas. What they signed and sealed is still accepted. Remove them after
     `keys rotate`, when the tokens that they signed have expired."""
-    private_hosts: Annotated[str, Changeable("access", "Private hosts and networks")] = ""
+    private_hosts: Annotated[str, Changeable("network")] = ""
     """Hosts and networks of your own that Docent may connect to, such as
     wiki.lan,10.0.0.7:8080,192.168.0.0/24. It refuses all others: crawls, sources, webhooks, mail and models.
     Addresses in the environment are permitted for their own purpose."""
@@ -163,9 +163,7 @@ class LimitSettings(Group):
         "header_s": "Connections",
     }
 
-    message_chars: Annotated[int, Changeable("visitors", "Longest question, in characters")] = Field(
-        default=2000, ge=10
-    )
+    message_chars: Annotated[int, Changeable("visitors")] = Field(default=2000, ge=10)
     """Longest question, in characters."""
     body_bytes: int = Field(default=65_536, ge=1024)
     """Largest body of a request, in bytes."""
@@ -173,37 +171,27 @@ class LimitSettings(Group):
     """Longest text that a visitor can select on a page and ask about, in characters."""
     visitor_token_hours: float = Field(default=24.0, gt=0)
     """How long a visitor's token is valid, in hours."""
-    visitor_limit: Annotated[RateLimit, Changeable("visitors", "Questions of one visitor")] = "20/minute"
+    visitor_limit: Annotated[RateLimit, Changeable("visitors")] = "20/minute"
     """Questions that one visitor may ask, such as 20/minute."""
-    address_limit: Annotated[RateLimit, Changeable("visitors", "Questions from one network address")] = (
-        "120/minute"
-    )
+    address_limit: Annotated[RateLimit, Changeable("visitors")] = "120/minute"
     """Questions from one network address, such as 120/minute."""
-    token_limit: Annotated[RateLimit, Changeable("visitors", "New visitors from one network address")] = (
-        "60/minute"
-    )
+    token_limit: Annotated[RateLimit, Changeable("visitors")] = "60/minute"
     """New visitor tokens for one network address, such as 60/minute."""
-    proof_on_surge: Annotated[
-        bool, Changeable("visitors", "Proof of work when there are unusually many questions")
-    ] = True
+    proof_on_surge: Annotated[bool, Changeable("visitors")] = True
     """1 asks new visitors of a site for a proof of work while the site gets far more questions than usual. 0:
     only where a site is set so."""
-    login_limit: Annotated[RateLimit, Changeable("access", "Login attempts")] = "10/minute"
+    login_limit: Annotated[RateLimit, Changeable("signin")] = "10/minute"
     """Login attempts from one network address, such as 10/minute."""
     session_hours: float = Field(default=12.0, gt=0)
     """How long an operator stays logged in, in hours."""
-    session_idle_minutes: Annotated[int, Changeable("signin", "Minutes without use")] = Field(
-        default=30, ge=2
-    )
+    session_idle_minutes: Annotated[int, Changeable("signin")] = Field(default=30, ge=2)
     """How long an operator stays logged in without opening a page, in minutes."""
-    confirm_minutes: Annotated[int, Changeable("signin", "Minutes until confirmation")] = Field(
-        default=10, ge=1, le=720
-    )
+    confirm_minutes: Annotated[int, Changeable("signin")] = Field(default=10, ge=1, le=720)
     """How long after a sign-in the settings can be changed without giving the password or a code again, in
     minutes."""
-    require_second_factor: Annotated[bool, Changeable("signin", "Second factor for everybody")] = False
+    require_second_factor: Annotated[bool, Changeable("signin")] = False
     """1 makes everybody without a second factor set one up at the next page, before anything else."""
-    api_limit: Annotated[RateLimit, Changeable("access", "Requests with one API key")] = "120/minute"
+    api_limit: Annotated[RateLimit, Changeable("access")] = "120/minute"
     """Requests with one API key, such as 120/minute."""
     header_s: float = Field(default=10.0, gt=0, alias="request_header_s")
     """Time limit for a client to send the headers of a request, in seconds."""

@@ -21,28 +21,26 @@ class SignOnSettings(Group):
         "What to enter at the provider: [People and access](people.md#how-do-i-set-up-single-sign-on)."
     )
 
-    issuer: Annotated[WebAddress, Changeable("sign_on", "Issuer")] = ""
+    issuer: Annotated[WebAddress, Changeable("sign_on")] = ""
     """Address of the OpenID Connect provider, such as https://login.example.com. Empty: no single sign-on."""
-    client_id: Annotated[str, Changeable("sign_on", "Client id")] = ""
+    client_id: Annotated[str, Changeable("sign_on")] = ""
     """Id that the provider gave to this Docent."""
-    client_secret: Annotated[str, SECRET, Changeable("sign_on", "Client secret")] = ""
+    client_secret: Annotated[str, SECRET, Changeable("sign_on")] = ""
     """Secret that the provider gave to this Docent. Empty for a public client."""
-    label: Annotated[str, Changeable("sign_on", "Button")] = Field(
+    label: Annotated[str, Changeable("sign_on")] = Field(
         default="Log in with single sign-on", min_length=1, max_length=60
     )
     """Text of the button on the login page."""
-    scopes: Annotated[str, Changeable("sign_on", "Scopes")] = Field(
+    scopes: Annotated[str, Changeable("sign_on")] = Field(
         default="openid email profile", pattern=r"^(.* )?openid( .*)?$"
     )
     """What Docent asks the provider for, separated by spaces; openid is needed."""
-    roles: Annotated[str, Changeable("sign_on", "Roles of new people")] = ""
+    roles: Annotated[str, Changeable("sign_on")] = ""
     """Who gets an account at the first sign-in, such as admins=owner, @example.com=viewer: a group of the
     provider, or @ and a domain of e-mail addresses. Empty: only who has an account or an invitation."""
-    groups_claim: Annotated[str, Changeable("sign_on", "Claim with the groups")] = "groups"
+    groups_claim: Annotated[str, Changeable("sign_on")] = "groups"
     """Claim in which the provider lists a person's groups."""
-    password_login: Annotated[bool, Changeable("sign_on", "Log in with passwords")] = Field(
-        default=True, alias="password_login"
-    )
+    password_login: Annotated[bool, Changeable("sign_on")] = Field(default=True, alias="password_login")
     """0 switches passwords off on the login page: people use single sign-on or a passkey."""
 
     @field_validator("issuer")

@@ -31,7 +31,7 @@ def test_strategies_and_flows_stand_side_by_side(dashboard):
     for name in ("1. hybrid, direct", "2. dense, direct", "3. hybrid, self-rag", "4. lexical, corrective"):
         assert name in shown
     assert "Path through the flow" in shown, shown[:3000]
-    assert "Same as way 1" in shown
+    assert "Same as variant 1" in shown
 
 
 def test_nothing_is_stored_as_a_conversation_or_counted(dashboard, runtime):
@@ -53,8 +53,8 @@ def test_a_higher_floor_refuses_what_the_site_answers(dashboard):
 def test_a_strategy_without_an_index_says_what_building_it_takes(dashboard):
     _, page = dashboard.ask(strategy_1="raptor")
     shown = words(page)
-    assert "The index of this search is not built for this site" in shown
-    assert "Building it takes no model, only time." in shown
+    assert "This search method is not ready for this site" in shown
+    assert "It takes no model, only time." in shown
     assert "strategies build --site shop" in shown
     assert "Parcels to islands take five working days." in shown, "the other way answers all the same"
 
@@ -66,7 +66,7 @@ def test_a_site_that_has_words_alone_says_that_the_vectors_are_missing(dashboard
         kept = parts.vectors.vectors(list(parts.vectors.ids()))
         parts.vectors.remove(list(kept))
         _, page = dashboard.ask(strategy_1="dense")
-        assert "The index of this search is not built for this site" in words(page)
+        assert "This search method is not ready for this site" in words(page)
         assert "five working days" in words(page), "the site's own way answers"
     finally:
         chunks = runtime.stores.content("shop").load(list(kept))
@@ -142,7 +142,7 @@ def test_asking_again_fills_the_form(dashboard):
 
 def test_viewers_may_not_ask(dashboard):
     browser = dashboard.as_role(Role.VIEWER)
-    assert "editors and owners may ask" in browser.get("/admin/playground").text
+    assert "Only editors and owners can ask" in browser.get("/admin/playground").text
     sent = browser.send("/admin/playground", {"site": "shop", "question": "?"})
     assert sent.status_code == 403
 

@@ -45,7 +45,8 @@ def test_results_appear_without_loading_the_page_again(browser, address, cookie,
     with opened(browser, address, "desk", "light", [cookie]) as tab:
         tab.goto("/admin/playground")
         tab.get_by_role("textbox", name="Question", exact=True).fill(ASKED)
-        tab.get_by_role("group", name="Way 2").get_by_label("Written by").select_option("embedded")
+        tab.get_by_text("Compare: other").click()
+        tab.get_by_role("group", name="Variant 2").get_by_label("Written by").select_option("embedded")
         tab.get_by_role("button", name="Ask", exact=True).click()
         tab.wait_for_url("**/admin/playground/*")
         first, second = tab.locator(".way-result").all()

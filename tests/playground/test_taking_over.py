@@ -55,7 +55,7 @@ def test_what_the_site_does_already_changes_nothing(dashboard, runtime, use):
     before, entries = runtime.stores.sites.get("shop"), len(runtime.people.audit.recent(limit=500))
     use(run_id, "1")
     page = dashboard.as_role(Role.EDITOR).get("/admin/playground").text
-    assert "The site answers this way already." in words(page)
+    assert "The site uses these settings already." in words(page)
     assert runtime.stores.sites.get("shop") == before
     assert len(runtime.people.audit.recent(limit=500)) == entries
 

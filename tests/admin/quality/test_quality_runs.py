@@ -30,16 +30,18 @@ def test_a_run_is_queued_with_strategies_and_their_options(operator, runtime, si
         "as they are written shortest"
     )
     assert (run.state, run.chosen["flows"], run.chosen["limit"]) == ("waiting", ["direct", "corrective"], 2)
-    assert "The worker takes it up" in operator.get(f"{ROOT}/runs/{run.id}").text
+    shown = operator.get(f"{ROOT}/runs/{run.id}").text
+    assert "It starts in a moment." in shown
+    assert "Done" not in shown
 
 
 WRONG_RUNS = [
-    ({"strategies": []}, "Choose at least one strategy"),
+    ({"strategies": []}, "Choose at least one search method"),
     ({"strategies": ["magic"]}, "magic"),
     ({"specs": "raptor[depth=9]"}, "has no option"),
     ({"specs": "raptor["}, "is no strategy"),
     ({"specs": "hybrid[model=false]"}, "has no options of its own"),
-    ({"flows": []}, "Choose at least one flow"),
+    ({"flows": []}, "Choose at least one."),
     ({"flows": ["x"]}, "x"),
     ({"judge": "me"}, "me"),
     ({"judge": "model"}, "There is no chat model"),
@@ -92,7 +94,7 @@ def test_what_a_run_costs_is_told_and_agreed_to_before(operator, runtime, filled
     costs = {"building": 12, "answering": 40, "judging": 30, "cost": 1.5, "calls": 82}
     runtime.quality.runs.work.end(run.id, holder, "asks", chosen={**run.chosen, "costs": costs})
     page = f"{ROOT}/runs/{run.id}"
-    assert "about 82 times at most" in operator.get(page).text
+    assert "at most 82 times" in operator.get(page).text
     assert "1.50" in operator.get(page).text
     operator.send(page, {}, f"{page}/agree")
     kept = runtime.quality.runs.find(run.id)

@@ -8,9 +8,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from admin.settings.words import WORDS
 from server.runtime.configuration import LiveSettings
 from server.settings import Settings
-from server.settings.changes import WrongSetting
+from server.settings.changes import CHANGEABLE, WrongSetting
 from server.storage.database import Database
 from server.storage.sealed import Seal
 from server.storage.setting_overrides import OverrideStore
@@ -106,8 +107,8 @@ def test_nothing_is_noted_when_nothing_was_changed(operator, runtime):
     [
         (BUDGETS, {"site_daily_tokens": "many"}, "valid integer"),
         (BUDGETS, {"site_daily_cost": "-1"}, "greater than or equal to 0"),
-        (BUDGETS, {"visitor_limit": "often"}, "not written as it must be"),
-        (BUDGETS, {"model_prices": "gpt=cheap"}, "not written as it must be"),
+        (BUDGETS, {"visitor_limit": "often"}, "like the example"),
+        (BUDGETS, {"model_prices": "gpt=cheap"}, "like the example"),
         (MODELS, {"openai_base_url": "ftp://x"}, "is not an address"),
         (MODELS, {"model_timeout_s": "0"}, "greater than 0"),
         (MODELS, {"context_tokens": "9" * 40}, "less than or equal"),
@@ -134,7 +135,7 @@ def test_a_wrong_value_is_named_beside_its_field_and_nothing_is_stored(operator,
 def test_values_that_do_not_fit_together_are_refused(operator, runtime):
     answer = operator.send("/admin/settings/mail", {"smtp_url": "smtp://mail.example.com"})
     assert answer.status_code == 422
-    assert "MAIL_FROM must be set for SMTP_URL" in answer.text
+    assert "Sender must be set for Mail server" in answer.text
     assert runtime.configuration.live.overrides == {}
 
 
@@ -187,7 +188,7 @@ def test_a_setting_is_taken_back_to_the_value_of_the_start(make_runtime, passwor
     answer = browser.send(BUDGETS, {"back": "site_daily_tokens"}, "/admin/settings/back")
     assert answer.location == BUDGETS
     assert runtime.configuration.settings.models.site_daily_tokens == 700
-    assert "From the start" in browser.get(BUDGETS).text
+    assert "Set at the start" in browser.get(BUDGETS).text
     browser.send(BUDGETS, {"back": "port"}, "/admin/settings/back")
     assert runtime.configuration.settings.models.site_daily_tokens == 700
 
@@ -235,7 +236,7 @@ def test_the_test_asks_what_is_typed_and_saves_nothing(operator, runtime):
         fields = {"openai_base_url": address, "openai_api_key": KEY, "chat_model": "small"}
         answer = operator.send(MODELS, fields, f"{MODELS}/test")
     assert answer.status_code == 200
-    assert "It said &#39;ready&#39;" in answer.text
+    assert "It replied “ready”" in answer.text
     assert "15 tokens" in answer.text
     assert '<option value="large">' in answer.text
     assert f"Bearer {KEY}" in [header for _, header, _ in seen]
@@ -262,10 +263,23 @@ def test_a_test_that_fails_says_what_to_do(operator, status, advice):
     assert KEY not in answer.text
 
 
+def test_an_address_that_is_no_api_is_called_that(operator, address):
+    """The dashboard's own address stands for any website."""
+    fields = {"openai_base_url": address, "openai_api_key": KEY, "chat_model": "small"}
+    shown = operator.send(MODELS, fields, f"{MODELS}/test").text
+    assert "Nothing at this address answers like a model API" in shown
+    assert "The provider has a fault" not in shown
+    assert "OPENAI_" not in shown.split('id="trials"')[1].split("</section>")[0]
+
+
+def test_every_setting_of_the_dashboard_has_words():
+    assert set(WORDS) == set(CHANGEABLE)
+
+
 def test_a_provider_that_is_not_there_is_said_so(operator):
     fields = {"openai_base_url": "http://127.0.0.1:9/v1", "chat_model": "small"}
     answer = operator.send(MODELS, fields, f"{MODELS}/test")
-    assert "Check OPENAI_BASE_URL" in answer.text
+    assert "Check the address" in answer.text
 
 
 def test_another_embedding_model_has_to_be_wanted_and_reads_every_site_again(operator, runtime, site):
@@ -273,7 +287,7 @@ def test_another_embedding_model_has_to_be_wanted_and_reads_every_site_again(ope
         fields = {"embedding_model": "e", "openai_base_url": address, "openai_api_key": KEY}
         answer = operator.send(MODELS, fields)
         assert answer.status_code == 422
-        assert "Tick that every site is read again" in answer.text
+        assert "Tick “Crawl every site again”" in answer.text
         assert runtime.configuration.live.overrides == {}
         assert operator.send(MODELS, {**fields, "reindex": "1"}).status_code == 302
     assert runtime.configuration.settings.models.embedding_model == "e"
