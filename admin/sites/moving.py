@@ -7,10 +7,12 @@ from flask import render_template, request, send_file
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, FileField
 
+from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.page import Page
 from admin.replies import changed, done
 from admin.sites import sites as sites_page
+from admin.texts import _, lazy
 from server.api.access import configuration, crawling, database
 from server.backup.one_site import open_site, write_site
 from server.domain.roles import Role
@@ -27,13 +29,13 @@ import_page = Page(under=sites_page.page, recent=True)
 class ExportForm(Form):
     """What goes into the file."""
 
-    conversations = BooleanField("Include conversations")
+    conversations = BooleanField(lazy("Include conversations"))
 
 
 class ImportForm(Form):
     """A file of another installation."""
 
-    file = FileField("File")
+    file = FileField(lazy("File"))
 
 
 @export_page.get("/sites/<site_id>/export", role=Role.OWNER, recent=True)
@@ -70,7 +72,7 @@ def site_import_bring() -> ResponseReturnValue:
     form = ImportForm()
     upload = request.files.get(form.file.name)
     if upload is None or not upload.filename:
-        problem(form, "file", "Choose the file of a site.")
+        problem(form, "file", _("Choose the file of a site."))
         return _shown(form), UNPROCESSABLE
     try:
         folders = source_folders(configuration().settings)
@@ -78,9 +80,9 @@ def site_import_bring() -> ResponseReturnValue:
             site_id = bring_site_in(database(), configuration().folder.path, found, crawling().start)
             changed("imported the site", site_id, made_at=found.manifest.made_at)
     except BadBackup as error:
-        problem(form, "file", f"{str(error)[0].upper()}{str(error)[1:]}. Nothing was changed.")
+        problem(form, "file", _("%(problem)s Nothing was changed.", problem=sentence(str(error))))
         return _shown(form), UNPROCESSABLE
-    return done("The site is here. Docent is crawling it now.", "site", site_id=site_id)
+    return done(_("The site was imported. Docent is crawling it now."), "site", site_id=site_id)
 
 
 def _shown(form: ImportForm) -> str:

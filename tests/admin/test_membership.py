@@ -17,7 +17,7 @@ FOREIGN = re.compile(
     r"lantern|atlas|glow|parcel|warranty|lamp[ -]care|returns|radios|vera@|islands|الجزر", re.IGNORECASE
 )
 """Words of the other sites of the fixture `busy`, whose pages, questions and people are about lamps."""
-TYPED = re.compile(r'placeholder="[^"]*"|value="parcel"|[?&](?:search|next)=[^"&]*')
+TYPED = re.compile(r'placeholder="[^"]*"|value="parcel"|[?&;](?:search|next)=[^"&]*')
 """Examples in empty fields, and what was asked for itself."""
 KEPT = ("operator_sessions", "audit")
 
