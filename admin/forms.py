@@ -146,8 +146,8 @@ def parse_origin(text: str) -> str:
     if "://" not in text:
         raise BadAddress(
             _(
-                "%(text)s needs http:// or https:// in front, such as https://%(address)s.",
-                text=f"{text!r}",
+                "%(typed)s needs http:// or https:// in front, such as https://%(address)s.",
+                typed=f"{text!r}",
                 address=text,
             )
         )
@@ -155,7 +155,7 @@ def parse_origin(text: str) -> str:
     if parts.username or parts.password or parts.path not in ("", "/") or parts.query or parts.fragment:
         origin = f"{parts.scheme}://{_netloc(parts)}"
         raise BadAddress(
-            _("%(text)s is more than an origin; write %(origin)s.", text=f"{text!r}", origin=origin)
+            _("%(typed)s is more than an origin; write %(origin)s.", typed=f"{text!r}", origin=origin)
         )
     return f"{parts.scheme}://{_netloc(parts)}"
 

@@ -90,7 +90,7 @@ def test_a_page_shows_its_pieces_its_quotes_and_which_of_them_broke(operator, fi
     assert "Parcels arrive within three working days." in page
     broken = page[page.index("are no longer on the page") :]
     assert TWO_DAYS in broken
-    assert "Given 1 time, last <time" in broken
+    assert "Shown once, <time" in broken
     assert "0 of 1" in page
     assert "page_url=https" in page
     page = operator.get(page_of(f"{ROOT}returns")).text
@@ -160,7 +160,7 @@ def test_a_page_is_excluded_and_put_back(operator, filled):
     page = operator.get(page_of(DELIVERY)).text
     assert ">Excluded</span>" in page
     assert "Include again" in page
-    assert "is put back" in send(operator, "put-back")
+    assert "is included again" in send(operator, "put-back")
     assert not decision(filled, "delivery").excluded
     assert "put a page back" in [entry.action for entry in filled.people.audit.recent(5)]
 

@@ -21,7 +21,7 @@ def test_the_page_lists_the_facts_with_what_was_made_of_them(operator, card):
         "Corrected",
         "Hidden",
         "Added",
-        "Not on the site any more",
+        "No longer on the site",
     ):
         assert text in shown
     assert "+44 20 7946 0000" not in shown
