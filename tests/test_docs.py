@@ -169,7 +169,7 @@ def test_the_built_in_relevance_floor_is_documented():
 
 def test_every_menu_entry_of_the_dashboard_is_documented():
     described = {row[0] for row in rows(text("dashboard"))}
-    assert {page.menu for page in PAGES if page.menu} <= described
+    assert {str(page.menu) for page in PAGES if page.menu} <= described
 
 
 def test_every_attribute_of_the_embed_tag_is_documented_and_none_is_invented():
