@@ -69,12 +69,12 @@ KINDS = {
     "visitor_budget": Kind(
         lazy("Budget of one visitor used up"),
         lazy("This visitor got the quoted answer instead."),
-        lazy("Raise the budget per visitor under Settings, Budgets, if honest visitors ask this much."),
+        lazy("Raise the budget per visitor under Settings, Limits, if honest visitors ask this much."),
     ),
     "budget_spent": Kind(
         lazy("Model budget used up"),
         QUOTED,
-        lazy("Raise the budget under Settings, Budgets, or wait until tomorrow."),
+        lazy("Raise the budget under Settings, Limits, or wait until tomorrow."),
     ),
     "index_held_back": Kind(
         lazy("New index held back"),

@@ -140,9 +140,7 @@ def person_role(operator_id: int) -> ResponseReturnValue:
         renew(g.operator)
     else:
         people_stores().sessions.end_all(found.id)
-    flash(
-        _("%(email)s is now %(wanted)s, and has to log in again.", email=found.email, wanted=wanted), "done"
-    )
+    flash(_("The role of %(email)s was changed. This person has to log in again.", email=found.email), "done")
     return redirect(url_for("admin.people") if Role(wanted) is Role.OWNER else url_for("admin.overview"))
 
 

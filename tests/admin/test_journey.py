@@ -36,7 +36,7 @@ def test_from_the_setup_link_to_a_site_that_is_read(tab, runtime):
     tab.locator("#count-gone").click()
     expect(tab.get_by_role("row").filter(has_text="/old")).to_contain_text("not found")
     tab.get_by_role("link", name="Overview").click()
-    expect(tab.get_by_text("Answering visitors")).to_be_visible()
+    expect(tab.get_by_text("Answers visitors")).to_be_visible()
     tab.get_by_role("button", name="Log out").click()
     expect(tab.get_by_text("You are logged out.")).to_be_visible()
 
@@ -115,7 +115,7 @@ def test_a_lost_connection_is_said_and_mended_by_itself(browser, address, cookie
 
 def test_the_whole_way_works_by_keyboard_and_the_focus_is_seen(browser, address, cookie, site):
     with opened(browser, address, "desk", "light", [cookie]) as tab:
-        tab.goto("/admin/")
+        tab.goto("/admin/sites")
         reached = []
         for _ in range(120):
             tab.keyboard.press("Tab")

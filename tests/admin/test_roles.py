@@ -10,11 +10,16 @@ from tests.admin.conftest import Browser, log_in
 from tests.admin.routes import PUBLIC, VALUES, digest, rules, token_of
 
 ROLE_OF = {f"admin.{route.endpoint}": route.role for page in PAGES for route in page.routes}
-OWNERS = ("/settings", "/sites/<site_id>/remove", "/sites/<site_id>/start/model")
 OWN_ACCOUNT = "/admin/account"
 EMAILS = {role: f"{role.value}@example.com" for role in Role}
 
-OWNERS = ("/settings", "/sites/<site_id>/remove", "/sites/<site_id>/export", "/new-site/import")
+OWNERS = (
+    "/settings",
+    "/sites/<site_id>/remove",
+    "/sites/<site_id>/export",
+    "/sites/<site_id>/start/model",
+    "/new-site/import",
+)
 
 
 @pytest.fixture

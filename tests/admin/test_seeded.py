@@ -91,8 +91,9 @@ UNREACHED = """() => [...document.querySelectorAll("a[href], button, input:not([
 @pytest.mark.parametrize("query", ["", "?days=1", "?days=30&site=manual", "?days=90"])
 def test_each_figure_is_what_its_list_counts(operator, query):
     page, figures = assert_lists_agree(operator, f"/admin/{query}")
-    assert len(figures) >= 15
-    assert "Median time" in figures
+    # Soon after midnight nobody has asked anything today.
+    assert len(figures) >= 15 or (query == "?days=1" and "No questions in this period" in page)
+    assert not figures or "Median time" in figures
     assert page.count('data-incidents="') >= 1 or query == "?days=1"
 
 

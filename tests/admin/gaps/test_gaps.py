@@ -91,7 +91,7 @@ def test_a_follow_up_is_shown_with_what_was_asked_before_and_never_rewritten(ope
         ("status=nonsense", {"warranty", "hire", "islands"}),
         ("search=FILM", {"hire"}),
         ("search=100%25", set()),
-        ("site=lantern&days=1", {"warranty", "hire", "islands"}),
+        ("site=lantern&days=7", {"warranty", "hire", "islands"}),
         ("site=nowhere", {"warranty", "hire", "islands"}),
         ("page=9", set()),
         ("days=x&page=-1", {"warranty", "hire", "islands"}),

@@ -113,7 +113,7 @@ def test_incidents_are_filtered_by_site_and_days(operator, runtime, site):
     assert "There." not in page
     assert "Nothing went wrong" not in page
     make_site(runtime, "calm", "Calm", "https://calm.example/")
-    assert "No incident in this choice" in operator.get("/admin/health?site=calm").text
+    assert "No incident matches these filters" in operator.get("/admin/health?site=calm").text
 
 
 def test_a_site_that_was_never_read_says_so(operator, runtime):

@@ -224,7 +224,7 @@ def test_an_answer_that_this_browser_did_not_ask_for_is_refused(app, runtime, pr
     assert refusals(runtime) == ["The answer belongs to another sign-in. Try again."]
     stranger = Browser(app)
     assert come_back(stranger, begin(browser, provider)["state"]).location == "/admin/login"
-    assert "begun in another browser" in refusals(runtime)[0]
+    assert "started in another browser" in refusals(runtime)[0]
     assert "/token" not in [path for path, _ in provider.asked], "no code was sent anywhere"
 
 

@@ -223,7 +223,7 @@ def test_an_owner_sets_it_up_on_the_dashboard(browser, tab, open_dashboard, pass
         assert tab.locator("#callback").inner_text() == f"http://localhost:{provider[1]}{ADDRESS}"
         tab.get_by_label("Issuer").fill(provider[0])
         tab.get_by_role("button", name="Save").click()
-        assert "OIDC_CLIENT_ID must be set" in tab.locator("[role=alert]").inner_text()
+        assert "Client id must be set" in tab.locator("[role=alert]").inner_text()
         tab.get_by_label("Issuer").fill(provider[0] + "/elsewhere")
         tab.get_by_label("Client id").fill("docent")
         tab.get_by_role("button", name="Test the provider").click()

@@ -90,7 +90,7 @@ def test_a_key_is_made_and_shown_once_then_revoked_then_removed(operator, runtim
     [
         ({"name": " "}, "Write what the key is for"),
         ({"name": "x" * 101}, "at most 100 characters"),
-        ({"scopes": []}, "Choose at least one thing"),
+        ({"scopes": []}, "Choose at least one"),
         ({"scopes": ["root"]}, "a valid choice"),
         ({"days": "99999"}, "Not a valid choice"),
         ({"site": "nowhere"}, "Not a valid choice"),
@@ -109,7 +109,7 @@ def test_the_audit_log_is_filtered_and_taken_out(operator, runtime, site):
     page = operator.get("/admin/settings/audit?operator=ben@example.com").text
     assert "Removed the answer." in page
     assert '<td role="cell" data-label="Who">ada@example.com' not in page
-    assert "No change in this choice" in operator.get("/admin/settings/audit?action=nothing").text
+    assert "No change matches these filters" in operator.get("/admin/settings/audit?action=nothing").text
     sheet = operator.get("/admin/settings/audit.csv?site=lantern").text.splitlines()
     assert len(sheet) == 2
     assert "'=1+1" in operator.get("/admin/settings/audit.csv").text
