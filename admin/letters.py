@@ -129,7 +129,7 @@ def send(settings: Settings, to: str, subject: str, text: str, html: str = "") -
     try:
         mail["From"], mail["To"], mail["Subject"] = settings.contact.mail_from, to, subject
     except ValueError as error:
-        raise NotDelivered(f"an address is none: {error}") from None
+        raise NotDelivered(f"an e-mail address is not valid: {error}") from None
     mail["Date"], mail["Message-ID"] = formatdate(), make_msgid(domain="docent.invalid")
     mail.set_content(text, cte="quoted-printable")
     if html:

@@ -26,7 +26,7 @@ SCORES = {
     "title": "Title",
     "heading": "Heading",
     "history": "Earlier turns",
-    "expanded": "Searched beside",
+    "expanded": "Also searched",
     "model": "Second look",
     "relevance": "Second look",
 }
