@@ -36,9 +36,9 @@ def number(value: int) -> str:
     return _decimal(value, language())
 
 
-def percent(share: float) -> str:
-    """0.824 as 82% in English, 82 % in German."""
-    return format_percent(share, locale=language())
+def percent(share: float | None) -> str:
+    """0.824 as 82% in English, 82 % in German; a dash for what was not measured."""
+    return "–" if share is None else format_percent(share, locale=language())
 
 
 def ago(moment: datetime | None) -> Markup:
@@ -194,7 +194,7 @@ def model_word(model: str) -> str:
 
 
 _SHOWN: tuple[Callable[..., object], ...] = (
-    *(browser, path_of, number, ago, ahead, day, duration, milliseconds, money),
+    *(browser, path_of, number, percent, ago, ahead, day, duration, milliseconds, money),
     *(sentence, outside_link, plain, model_word),
 )
 FILTERS = {shown.__name__: shown for shown in _SHOWN} | {"outcome_word": OUTCOMES.__getitem__}

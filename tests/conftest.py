@@ -83,14 +83,22 @@ def model_cache(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def browser():
-    """Headless Chromium, one for all tests; make a context for each."""
+def launch_browser():
+    """Starts headless Chromium, with further flags."""
     from playwright.sync_api import sync_playwright
 
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if program is None:
         missing_program("Chromium", "apt-get install chromium")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=program, args=CHROMIUM_FLAGS)
-        yield chromium
-        chromium.close()
+        yield lambda *flags: playwright.chromium.launch(
+            executable_path=program, args=[*CHROMIUM_FLAGS, *flags]
+        )
+
+
+@pytest.fixture(scope="session")
+def browser(launch_browser):
+    """Headless Chromium, one for all tests; make a context for each."""
+    chromium = launch_browser()
+    yield chromium
+    chromium.close()

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from babel.numbers import format_percent
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 from wtforms import SelectField
@@ -15,7 +14,7 @@ from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.quality.check import NotNow, check_of, start_check
 from admin.replies import changed, done, progress, refused, unchanged
-from admin.texts import _, language, lazy
+from admin.texts import _, lazy
 from admin.visible import visible_sites
 from server.api.access import configuration, crawling, quality_stores
 from server.domain.site import Site
@@ -267,7 +266,6 @@ FILTERS: dict[str, Callable[..., object]] = {
     "run_word": run_word,
     "run_colour": lambda run: RUN_COLOURS.get(run.state, "busy"),
     "share": share,
-    "percent": lambda value: "–" if value is None else format_percent(value, "#,##0 %", locale=language()),
     "points": points,
     "chosen_ways": chosen_ways,
     "metric_word": lambda name: METRIC_WORDS.get(name, name),

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.api.conftest import served
 from tests.axe import findings
+from tests.servers import web_server
 
 PAGES = ["/demo/shop", "/demo/shop/inline", "/demo/shop/full", "/demo/shop/modal", "/demo/shop/look"]
 PAGES += ["/demo/shop/script", "/docs/accessibility.html"]
@@ -14,7 +14,7 @@ PAGES += ["/demo/shop/script", "/docs/accessibility.html"]
 )
 def test_axe_finds_nothing_on_the_demo_and_the_docs(browser, app, width, scheme):
     found = []
-    with served(app) as address:
+    with web_server(app) as address:
         tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
         for path in PAGES:
             tab.goto(address + path)

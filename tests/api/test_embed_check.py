@@ -46,7 +46,7 @@ def test_a_page_with_the_tag_is_good_in_every_step(check):
     found, _ = check()
     assert [mark for mark, _ in found.values()] == ["good"] * 5
     assert list(found) == ["page", "tag", "server", "visitor", "answer"]
-    assert found["answer"][1] == "Asked “How long is delivery?”, the outcome is: answered."
+    assert found["answer"][1] == "“How long is delivery?” was answered."
 
 
 def test_nothing_of_the_check_stays(check):
@@ -57,7 +57,7 @@ def test_nothing_of_the_check_stays(check):
 @pytest.mark.parametrize(
     ("head", "mark", "says"),
     [
-        ("", "warn", "holds no tag of the widget"),
+        ("", "warn", "does not contain the tag"),
         ("<script src='{base}/widget/embed.js' data-site='other'></script>", "bad", 'needs data-site="shop"'),
         ("<script src='{base}/widget/embed.js'></script>", "bad", "names no site"),
         ("<script src='https://old.example/widget/embed.js' data-site='shop'></script>", "bad", "old.example"),
@@ -78,16 +78,16 @@ def test_a_page_that_is_not_there_and_a_server_that_does_not_answer_are_said_so(
     assert found["page"][0] == "bad"
     assert "404" in found["page"][1]
     assert found["server"][0] == "bad"
-    assert "Is PUBLIC_URL right?" in found["server"][1]
+    assert "Check PUBLIC_URL." in found["server"][1]
 
 
 def test_a_site_that_refuses_warns_and_a_policy_that_blocks_is_named(check, script):
     script.events = (Answer(Outcome.REFUSED, "The site says nothing about that."),)
     policy = "<meta http-equiv=Content-Security-Policy content=\"script-src 'self'\">"
     found, _ = check(policy + "<script src='{base}/widget/embed.js' data-site='shop'></script>")
-    assert found["answer"] == ("warn", "Asked “How long is delivery?”, the outcome is: refused.")
+    assert found["answer"] == ("warn", "“How long is delivery?” was asked, and the site has no answer.")
     assert found["policy"][0] == "bad"
-    assert found["policy"][1].endswith("add it to script-src.")
+    assert found["policy"][1].endswith("Add it to script-src.")
 
 
 def test_a_site_with_consent_is_asked_all_the_same_and_one_with_a_proof_is_not(check):

@@ -9,7 +9,7 @@ def test_style_rules_lose_their_white_space_and_nothing_else():
     source = "const X = 3;\nexport const RULES = `\n:host([a]) .b, .c > li + li { width: calc(100% - ${X}px); color: red;\n  margin: 0 1px }\n@media (x: y) { q { top: 0 } }\n`;\n"
     small = minified(source)
     assert (
-        ":host([a]) .b,.c > li + li{width:calc(100% - ${X}px);color:red;margin:0 1px}@media (x:y){q{top:0}}"
+        ":host([a]) .b,.c>li + li{width:calc(100% - ${X}px);color:red;margin:0 1px}@media (x:y){q{top:0}}"
         in small.replace("${3}", "${X}")
     )
 

@@ -1,11 +1,9 @@
 """Docent below a path of a website's host, in a real browser behind the real nginx and the real Caddy."""
 
-import shutil
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.conftest import CHROMIUM_FLAGS
 from tests.deploy.conftest import EMAIL, NAME, PASSWORD, caddy, nginx, serving
 from tests.servers import free_port
 
@@ -22,10 +20,8 @@ def address(request, certificate, tmp_path_factory):
 
 
 @pytest.fixture
-def tab(address):
+def tab(address, launch_browser):
     """A tab. Nothing that it loads may fail or be outside of the path."""
-    from playwright.sync_api import sync_playwright
-
     asked, wrong = [], []
 
     def note(response):
@@ -34,18 +30,15 @@ def tab(address):
         if response.url.startswith("https:") and (response.status >= 400 or not is_ours):
             wrong.append((response.status, response.url))
 
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
-    flags = [*CHROMIUM_FLAGS, f"--host-resolver-rules=MAP {NAME} 127.0.0.1", "--ignore-certificate-errors"]
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=program, args=flags)
-        context = chromium.new_context(ignore_https_errors=True)
-        context.set_default_timeout(15_000)
-        opened = context.new_page()
-        opened.on("response", note)
-        opened.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else 0)
-        opened.on("pageerror", lambda error: wrong.append(str(error)))
-        yield opened
-        chromium.close()
+    chromium = launch_browser(f"--host-resolver-rules=MAP {NAME} 127.0.0.1", "--ignore-certificate-errors")
+    context = chromium.new_context(ignore_https_errors=True)
+    context.set_default_timeout(15_000)
+    opened = context.new_page()
+    opened.on("response", note)
+    opened.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else 0)
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    yield opened
+    chromium.close()
     assert wrong == []
     assert asked
 
@@ -84,8 +77,9 @@ def test_an_owner_works_on_the_dashboard(tab, address):
     assert (cookie["path"], cookie["name"].startswith("__Secure-")) == (f"{PATH}/admin", True)
     tab.goto(f"{address}/admin/sites/shop")
     assert f'src="{address}/widget/embed.js"' in tab.locator("#tag").inner_text()
+    tab.get_by_text("Allowed websites", exact=True).click()
     tab.locator("[name=origins]").fill("https://blog.example\nhttps://more.example")
-    tab.get_by_role("button", name="Save origins").click()
+    tab.get_by_role("button", name="Save websites").click()
     assert tab.url == f"{address}/admin/sites/shop"
     tab.get_by_role("link", name="Widget", exact=True).click()
     tab.frame_locator("iframe").locator("site-chat").first.wait_for(state="attached")

@@ -42,7 +42,7 @@ def test_a_spreadsheet_finds_no_formula_in_it():
         ("question,answer,colour\n", [(1, "'colour' is not known")]),
         ('question,answer\n"a\nb",c\n,d\ne,\n', [(4, "write the question"), (5, "write the answer")]),
         ("question,answer\na,b,c\n", [(2, "3 cells for 2 columns")]),
-        ("question,answer\na,b\na,c\n", [(3, "stands on line 2 already")]),
+        ("question,answer\na,b\na,c\n", [(3, "already on line 2")]),
         ("question,answer,links\na,b,here\n", [(2, "is not an address")]),
         ("question,answer,language\na,b,english\n", [(2, "is not a language code")]),
         ("question,answer,from\na,b,soon\n", [(2, "is not a day")]),

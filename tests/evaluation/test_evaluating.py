@@ -151,8 +151,8 @@ def test_the_same_evaluation_judged_twice_asks_nothing_again(runtime, order):
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"site": "shop"}, "one of them"),
-        ({"corpus": None}, "one of them"),
+        ({"site": "shop"}, "either a site or"),
+        ({"corpus": None}, "either a site or"),
         ({"corpus": None, "site": "shop"}, "needs a file of questions"),
         ({"judge": "model"}, "no chat model is configured"),
         ({"judge": "oracle"}, "no judge 'oracle'"),

@@ -47,7 +47,7 @@ def test_nothing_is_stored_as_a_conversation_or_counted(dashboard, runtime):
 def test_a_higher_floor_refuses_what_the_site_answers(dashboard):
     _, page = dashboard.ask(floor="1")
     assert "Below the floor" in words(page)
-    assert "Refused" in words(page)
+    assert "No answer" in words(page)
 
 
 def test_a_strategy_without_an_index_says_what_building_it_takes(dashboard):

@@ -43,7 +43,7 @@ def test_everything_that_is_known_comes_as_json(shell):
         ((ASKED, "--way", "magic"), "unknown strategy 'magic'"),
         ((ASKED, "--with", "floor=9"), "floor: Write a number from 0 to 1"),
         ((ASKED, "--with", "colour=red"), "write NAME=VALUE with one of these names"),
-        ((ASKED, *("--way", "/self-rag") * 5), "at most 4 variants"),
+        ((ASKED, *("--way", "/self-rag") * 5), "at most 4 times --way"),
         (("  ",), "Write a question."),
     ],
 )

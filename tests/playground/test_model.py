@@ -133,9 +133,9 @@ def test_a_failing_way_leaves_the_others_alone(paid_dashboard, model_server):
     model_server.script = reply_of()
     _, page = paid_dashboard.ask(strategy_1="lightrag")
     shown = words(page)
-    assert "not built for this site" in shown
+    assert "is not ready for this site" in shown
     assert re.search(
-        r"Building it takes \d+ calls of the model, at most [\d,]+ tokens, 0\.\d+ in money", shown
+        r"It takes \d+ calls of the model, at most [\d,]+ tokens\. That is 0\.\d+ in money\.", shown
     )
     assert "Written by small-1" in shown
 

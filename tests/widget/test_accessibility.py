@@ -217,7 +217,7 @@ def test_arabic_runs_from_right_to_left(opened):
     answered(page)
 
 
-def test_a_long_conversation_comes_back_whole(opened, script):
+def test_a_long_conversation_comes_back_whole(new_profile, opened, script):
     page = opened()
     ask(page)
     answered(page)

@@ -118,7 +118,7 @@ def test_a_stream_that_breaks_before_its_first_event_is_offered_again(opened, sc
     script.faults = [("cut", 1)]
     page = opened()
     ask(page)
-    expect(page.get_by_role("alert").filter(has_text="Your question is kept")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="Your question is saved")).to_be_visible()
     page.get_by_role("button", name="Try again").click()
     answered(page)
     assert page.locator("article").count() == 2

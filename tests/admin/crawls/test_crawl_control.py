@@ -136,9 +136,7 @@ def test_a_site_is_given_a_schedule_and_shows_its_next_time(operator, runtime, s
         return operator.get("/admin/sites/lantern").text
 
     page = choose("daily")
-    assert re.search(
-        r"Docent crawls the site every day, next <time [^>]+>in (1 day|2[34] hours)</time>", page
-    )
+    assert re.search(r"Every day\. The next crawl is <time [^>]+>in (1 day|2[34] hours)</time>", page)
     assert '<option value="daily" selected>' in page
     assert "Choose how often" in choose("sometimes")
     assert runtime.stores.schedules.get("lantern").every == "daily"
