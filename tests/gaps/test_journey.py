@@ -47,7 +47,9 @@ def test_a_gap_that_a_new_page_closes(shop, operator):
     assert "Planned" in solved, "its history is kept"
     assert "Nothing open here" in operator.get("/admin/gaps").text
     listed = operator.get("/admin/gaps?site=shop&status=solved").text
-    assert f"After crawl {crawl_id}, Docent asked 1 open questions again and closed 1." in " ".join(listed.split())
+    assert f"After crawl {crawl_id}, Docent asked 1 open questions again and closed 1." in " ".join(
+        listed.split()
+    )
     assert shop.ask(QUESTION, "cleo").answer.outcome is Outcome.ANSWERED
 
 
