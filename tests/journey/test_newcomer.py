@@ -2,6 +2,7 @@
 on the dashboard alone, in fewer than thirty actions. With DOCENT_SCREENSHOTS each page is saved to that folder."""
 
 import os
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -133,7 +134,12 @@ def test_a_newcomer_gets_a_chat_that_answers_on_a_page_of_their_own(browser, fre
 
 
 def create_account(person, server):
-    person.open((Path(server.settings["DATA_DIR"]) / "setup-link.txt").read_text().strip())
+    file = Path(server.settings["DATA_DIR"]) / "setup-link.txt"
+    end = time.monotonic() + 60
+    while not file.exists():  # it is written after the server answers
+        assert time.monotonic() < end, "no setup link"
+        time.sleep(0.1)
+    person.open(file.read_text().strip())
     person.look("1-account")
     person.fill("E-mail", "ada@example.com")
     person.fill("Password", "correct horse battery")
