@@ -198,7 +198,7 @@ def _split(text: str) -> SplitResult:
         raise BadAddress(_("Write one address without spaces, such as https://example.com/."))
     try:
         parts = urlsplit(text)
-        int(parts.port or 0)  # raises ValueError for a port that is none
+        int(parts.port or 0)  # raises ValueError for what is not a port
     except ValueError:
         raise BadAddress(
             _("Write an address such as https://example.com/ or https://example.com:8443/.")

@@ -9,7 +9,7 @@ from admin.texts import _
 STEP, BAR, HEIGHT = 10, 7, 100
 """Width of one day, width of its bar, and height of the picture, in the units of the picture."""
 FEWEST_DAYS = 7
-"""A picture has room for at least so many, or the bar of a single day would fill it."""
+"""A chart has room for at least this many days. Otherwise the bar of a single day would fill it."""
 NICE = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
 
 

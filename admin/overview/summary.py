@@ -60,7 +60,7 @@ class Links:
     home: str
     """Address of the dashboard, with a slash at its end."""
     span: Mapping[str, object]
-    """How lists are told the period."""
+    """The arguments with which a list shows the same period."""
     site_id: str = ""
 
     def to(self, path: str, *, whole: bool = False, **values: object) -> str:

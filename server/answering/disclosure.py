@@ -39,7 +39,7 @@ class Disclosure:
 
 
 def added_text(site: Site) -> str:
-    """Return the operator's own text; empty when there is none."""
+    """Return the operator's own text, or an empty one."""
     text = site.options.get(DISCLOSURE)
     return one_line(text)[:DISCLOSURE_CHARS] if isinstance(text, str) else ""
 

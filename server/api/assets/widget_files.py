@@ -1,4 +1,4 @@
-"""The widget as browsers load it: a small loader that is asked for anew, and modules that never change
+"""The widget as browsers load it: a small loader that browsers ask for again, and modules that never change
 under their address, for the address holds a hash of all of them.
 """
 
@@ -112,7 +112,7 @@ class Module:
 
 def joined(path: str, sources: Mapping[str, str]) -> str:
     """The module at `path` of `sources` (text by path) with its imports. They share a scope, for what is in
-    one scope is smaller; one that declares a name anew has a scope of its own.
+    one scope is smaller; one that declares a name again has a scope of its own.
 
     Modules may say `import { a, b } from "./x.js";` and `export` before a const, class or function. Raises
     JoinError for anything else, for a missing module, for a circle, and for a name that two of them export.
