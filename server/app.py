@@ -19,6 +19,7 @@ from server.api.errors import register_errors
 from server.api.headers import register_headers, register_request_log
 from server.api.hosts import register_hosts
 from server.api.routes import register_routes
+from server.api.scrape import register_scrape
 from server.api.security_txt import security_txt_blueprint
 from server.api.source_files import sources_blueprint
 from server.api.visitor.streams import Streams
@@ -108,6 +109,7 @@ def connect(app: Flask, settings: Settings, runtime: Runtime) -> None:
 def _register(app: Flask) -> None:
     # What runs after a request runs in reverse order: the log line, first here, is the last to see it.
     register_request_log(app)
+    register_scrape(app)
     register_hosts(app)
     Compress(app)
     register_headers(app)

@@ -36,7 +36,7 @@ LINGER_S = 2.0
 """Seconds for a client to read why it was refused. Closing at once could destroy that answer on its way."""
 SWEEP_S = 0.25
 """How often overdue connections are looked for."""
-PROBES = (b"GET /readyz ", b"GET /healthz ")
+PROBES = (b"GET /readyz ", b"GET /healthz ", b"GET /metrics ")
 SLOW_SHARE = 4
 """One thread in so many may wait for clients that read large answers."""
 STARTS, START_S = 16, 0.05

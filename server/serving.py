@@ -20,7 +20,9 @@ from server.connections import PatientWorker
 from server.domain.protocols import ModelError
 from server.errors import StartError
 from server.logs import configure_logging
+from server.runtime.gauges import count_here
 from server.settings import Settings
+from server.tracing import start_tracing
 
 GRACE_S = 10
 """Seconds that open streams get to end when the server is stopped or reloaded (SIGHUP)."""
@@ -43,8 +45,11 @@ def serve(settings: Settings, make_app: MakeApp = create_app) -> None:
 
     Raises StartError when the address cannot be used.
     """
-    configure_logging(settings.serving.log_level)
-    _check_address(settings)
+    serving = settings.serving
+    configure_logging(serving.log_level, serving.log_format)
+    _check_address("PORT", serving.host, serving.port)
+    if serving.metrics_port:
+        _check_address("METRICS_PORT", serving.metrics_host, serving.metrics_port)
     _raise_file_limit(settings)
     _load_before_forking(settings)
     _Server(settings, make_app).run()
@@ -93,9 +98,12 @@ class _Log(Logger):  # type: ignore[misc]
 
 def options(settings: Settings) -> dict[str, Any]:
     """What gunicorn is told."""
-    host = f"[{settings.serving.host}]" if ":" in settings.serving.host else settings.serving.host
+    serving = settings.serving
+    addresses = [(serving.host, serving.port)]
+    if serving.metrics_port:
+        addresses.append((serving.metrics_host, serving.metrics_port))
     return {
-        "bind": f"{host}:{settings.serving.port}",
+        "bind": [f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in addresses],
         "workers": settings.serving.web_workers,
         "threads": settings.serving.web_threads,
         # A thread per open stream. Waiting threads cost little memory and no time, and every library
@@ -124,6 +132,7 @@ def options(settings: Settings) -> dict[str, Any]:
 def _worker_starts(worker: Any) -> None:
     gc.set_threshold(GARBAGE, 20, 50)
     sys.setswitchinterval(SWITCH_S)
+    observe(worker.wsgi, worker.app.settings)
     start_warm_up(worker.wsgi, then=_keep_what_is_loaded)
 
 
@@ -139,6 +148,8 @@ def _worker_ends(arbiter: Any, worker: Any) -> None:
     if isinstance(app, Flask):
         app.extensions["docent-streams"].close(GRACE_S)
         app.extensions["docent"].close()
+        if send_spans := app.extensions.get("docent-spans"):
+            send_spans()
     if worker.booted:
         logging.shutdown()
         # The model was loaded before this process was forked. Its destructors wait for threads that only the
@@ -146,16 +157,24 @@ def _worker_ends(arbiter: Any, worker: Any) -> None:
         os._exit(0)
 
 
-def _check_address(settings: Settings) -> None:
-    family = socket.AF_INET6 if ":" in settings.serving.host else socket.AF_INET
+def observe(app: Flask, settings: Settings) -> None:
+    """Count and trace in this process, as far as the settings want it."""
+    if settings.serving.has_metrics:
+        app.extensions["docent-metrics"] = count_here(app.extensions["docent"])
+    if settings.serving.otlp_endpoint:
+        app.extensions["docent-spans"] = start_tracing(settings.serving.otlp_endpoint)
+
+
+def _check_address(setting: str, host: str, port: int) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((settings.serving.host, settings.serving.port))
+            probe.bind((host, port))
         except OSError as error:
             raise StartError(
-                f"cannot listen on {settings.serving.host}:{settings.serving.port} ({error.strerror}); "
-                "stop what uses it, or set another PORT or HOST"
+                f"cannot listen on {host}:{port} ({error.strerror}); "
+                f"stop what uses it, or set another {setting} or {setting.replace('PORT', 'HOST')}"
             ) from None
 
 

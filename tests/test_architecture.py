@@ -73,6 +73,8 @@ CONFINED = {
     "filelock": ["server/storage", "server/runtime/sites.py", "server/indexes/vector_copies.py"],
     "pydantic_settings": ["server/settings/reading.py"],
     "packaging": ["server/packages"],
+    "prometheus_client": ["server/metrics.py"],
+    "opentelemetry": ["server/tracing.py"],
 }
 
 

@@ -3,15 +3,17 @@
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from time import monotonic
 from uuid import uuid4
 
 from server.answering.pipeline import Pipeline
 from server.answering.understanding.language import question_language
 from server.answering.writing.markup import answer_html
-from server.domain.answer import Answer, AnswerEvent, Message, Outcome
+from server.domain.answer import Answer, AnswerEvent, Delta, Message, Outcome
 from server.domain.protocols import History
 from server.domain.question import PROGRAM, Question, Turn, VisitorPage
 from server.domain.site import Site
+from server.metrics import ANSWERS, FIRST_SENTENCE, QUESTIONS, STAGES
 from server.storage.conversations.conversations import ConversationStore
 from server.storage.errors import UnknownConversation
 
@@ -67,12 +69,18 @@ class Chat:
         language = question_language(text, fallback)
         question = Question(text, site.id, turns, language, visitor=payer, page=page)
         pipeline = self._pipeline_of(site)
-        known = conversation_id
+        known, asked = conversation_id, monotonic()
 
         def events() -> Iterator[AnswerEvent]:
+            begun = False
             for event in pipeline.answer(question):
                 if isinstance(event, Answer):
                     self._store(known, message_id, question, event)
+                    _count(event, monotonic() - asked)
+                # Some answers, such as refusals, come as a whole.
+                if not begun and isinstance(event, Delta | Answer):
+                    begun = True
+                    FIRST_SENTENCE.observe(monotonic() - asked)
                 yield event
 
         return Exchange(conversation_id, message_id, events)
@@ -94,6 +102,13 @@ class Chat:
         # A refused question found nothing, so its query is no context for the next question.
         searched = query if answer.outcome is Outcome.ANSWERED else ""
         self._history.add(conversation_id, Turn(question.text, answer.text, searched, question.language))
+
+
+def _count(answer: Answer, seconds: float) -> None:
+    QUESTIONS.count(str(answer.outcome))
+    ANSWERS.observe(seconds)
+    for stage, spent_ms in answer.timings_ms.items():
+        STAGES.observe(spent_ms / 1000, stage)
 
 
 def response(conversation_id: str, message_id: str, answer: Answer) -> dict[str, object]:

@@ -15,6 +15,7 @@ from server.domain.answer import Answer, AnswerEvent, Delta, Outcome
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query, Question
 from server.domain.spending import Spending, counted
+from server.metrics import REFUSALS
 from server.retrieval.question_kinds import compares
 
 
@@ -85,6 +86,7 @@ class Pipeline:
         for guard in self.steps.guards:
             verdict = guard.check(question)
             if not verdict.allowed:
+                REFUSALS.count(guard.name)
                 trace.note("guard", {"name": guard.name, "reason": verdict.reason})
                 return True
         return False

@@ -6,6 +6,7 @@ from contextvars import ContextVar
 from time import perf_counter
 
 from server.domain.chunk import ScoredChunk
+from server.tracing import span
 
 _step: ContextVar[str] = ContextVar("step", default="")
 
@@ -28,7 +29,8 @@ class Trace:
         started = perf_counter()
         before = _step.set(name)
         try:
-            yield
+            with span(f"answer {name}"):
+                yield
         finally:
             _step.reset(before)
             spent = 1000 * (perf_counter() - started)

@@ -81,8 +81,8 @@ def register_errors(app: Flask) -> None:
 
 
 def wants_json() -> bool:
-    """Programs ask below /api/ and for the two health addresses; everything else is a page."""
-    return request.path.startswith("/api/") or request.path in ("/healthz", "/readyz")
+    """Programs ask below /api/, for the two health addresses and for metrics; everything else is a page."""
+    return request.path.startswith("/api/") or request.path in ("/healthz", "/readyz", "/metrics")
 
 
 def _failed(error: Exception) -> Response:

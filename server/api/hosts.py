@@ -11,7 +11,7 @@ from server.api.access import configuration
 from server.api.errors import ApiError
 from server.settings.serving import ServingSettings
 
-PROBES = ("/healthz", "/readyz")
+PROBES = ("/healthz", "/readyz", "/metrics")
 """Load balancers ask for them by any address."""
 UPLOAD_PARTS = ("/docs/docs.css",)
 """What pages of uploads need."""

@@ -13,6 +13,7 @@ from contextlib import suppress
 
 from server.errors import DocentError
 from server.jobs.site_profile import docs_site, site_from_address
+from server.logs import json_line
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.settings.reading import load_settings
@@ -30,7 +31,13 @@ def onboard(settings: Settings) -> None:
             _follow_crawl(runtime, site_id)
         runtime.close()
     except DocentError as error:
-        print(f"docent: {error}", flush=True)
+        _say(settings, f"docent: {error}")
+
+
+def _say(settings: Settings, text: str) -> None:
+    if settings.serving.log_format == "json":
+        text = "\n".join(json_line(line, "docent") for line in text.splitlines() if line)
+    print(text, flush=True)
 
 
 def _wait_until_it_answers(settings: Settings) -> None:
@@ -84,7 +91,7 @@ def _print_addresses(settings: Settings, runtime: Runtime, site_id: str, seconds
             folder = runtime.configuration.folder
             folder.keep_setup_link(link)
             lines.append(f"  The link that makes the first operator's account is in {folder.setup_link}")
-    print("\n" + "\n".join(lines) + "\n  Ctrl-C stops everything.\n", flush=True)
+    _say(settings, "\n" + "\n".join(lines) + "\n  Ctrl-C stops everything.\n")
 
 
 def _follow_crawl(runtime: Runtime, site_id: str) -> None:
@@ -99,13 +106,13 @@ def _follow_crawl(runtime: Runtime, site_id: str) -> None:
             f"Crawling {site_id}: {crawl.found} pages found, {crawl.fetched} fetched, {crawl.indexed} indexed"
         )
         if line != shown:
-            print(line, flush=True)
+            _say(runtime.settings, line)
             shown = line
         if crawl.state == "done":
-            print(f"{site_id} is ready: ask it something.", flush=True)
+            _say(runtime.settings, f"{site_id} is ready: ask it something.")
             return
         if crawl.state in ("failed", "stopped"):
-            print(f"The crawl of {site_id} {crawl.state}: {crawl.message}", flush=True)
+            _say(runtime.settings, f"The crawl of {site_id} {crawl.state}: {crawl.message}")
             return
 
 

@@ -3,6 +3,7 @@
 import argparse
 import os
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from honcho.manager import Manager
 from honcho.printer import Message, Printer
 
 from server.errors import StartError
+from server.logs import json_line
 from server.models.graph_file import is_built
 from server.settings import Settings
 from server.settings.reading import environment
@@ -29,10 +31,11 @@ MEMORY = {"MALLOC_ARENA_MAX": "2", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS
 class _QuietPrinter(Printer):  # type: ignore[misc]  # honcho has no types
     """Shows the processes' own lines; Honcho's about starting and stopping only when debugging."""
 
-    def __init__(self, *, everything: bool) -> None:
+    def __init__(self, *, everything: bool, form: str) -> None:
         # Each process writes the time itself.
         super().__init__(sys.stdout, time_format="")
         self._everything = everything
+        self._is_json = form == "json"
         self._lock = threading.Lock()
 
     def write(self, message: Message) -> None:
@@ -40,15 +43,24 @@ class _QuietPrinter(Printer):  # type: ignore[misc]  # honcho has no types
         if message.name == "system" and not self._everything:
             return
         with self._lock:
-            super().write(message)
+            if not self._is_json:
+                super().write(message)
+                return
+            for line in _text_of(message).splitlines():
+                print(json_line(line, message.name or "docent"), file=self.output, flush=True)
+
+
+def _text_of(message: Message) -> str:
+    data = message.data
+    return data.decode("utf-8", "replace") if isinstance(data, bytes) else str(data)
 
 
 class Supervisor:
     """Starts processes, restarts those that die, ends all of them together."""
 
-    def __init__(self, log_level: str) -> None:
+    def __init__(self, log_level: str, log_format: str = "text") -> None:
         self._debug = log_level == "debug"
-        self._manager = Manager(_QuietPrinter(everything=self._debug))
+        self._manager = Manager(_QuietPrinter(everything=self._debug, form=log_format))
         self._ended = threading.Event()
 
     def add(self, name: str, command: list[str], environment: dict[str, str], *, quiet: bool = False) -> None:
@@ -97,13 +109,18 @@ def _serve(settings: Settings, folder: DataFolder) -> int:
     is_own = settings.models.embedding_folder is not None
     if is_own or not (settings.models.embedding_model or is_built(settings.storage.models_folder)):
         # In a process of its own: loading the model takes memory that this process would keep.
+        is_json = settings.serving.log_format == "json"
         prepared = subprocess.run(
-            [sys.executable, "-m", "server", "prepare"], env=environment(settings), check=False
+            [sys.executable, "-m", "server", "prepare"],
+            env=environment(settings),
+            check=False,
+            stdout=sys.stderr if is_json else None,
         )
         if prepared.returncode:
             return prepared.returncode
+    shutil.rmtree(folder.metrics, ignore_errors=True)  # another version may have counted other things
     chroma_url = settings.storage.chroma_url
-    supervisor = Supervisor(settings.serving.log_level)
+    supervisor = Supervisor(settings.serving.log_level, settings.serving.log_format)
     chroma_lock = None
     if not chroma_url:
         chroma_lock = folder.claim_chroma()

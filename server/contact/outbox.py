@@ -19,6 +19,7 @@ from server.contact.messages import EventChannel, ReplyChannel, VisitorChannel
 from server.contact.webhook import Webhooks
 from server.domain.contact import Delivery, DeliveryState, DeliveryTry
 from server.domain.protocols import Incidents
+from server.metrics import DELIVERIES
 from server.settings import Settings
 from server.storage.database import Database
 from server.storage.delivery.deliveries import Deliveries
@@ -127,12 +128,15 @@ class Outbox:
     ) -> None:
         if tried.arrived:
             log.info("%s was sent", letter.name)
+            DELIVERIES.count("sent")
             deliveries.record(delivery, tried, DeliveryState.SENT)
         elif delivery.tries < self._settings().contact.tries:
             pause = self.pause(delivery.tries)
+            DELIVERIES.count("retried")
             log.warning("%s was not sent, again in %s: %s", letter.name, pause, tried.says)
             deliveries.record(delivery, tried, DeliveryState.WAITING, tried.at + pause)
         else:
+            DELIVERIES.count("failed")
             log.error("%s was not sent: %s", letter.name, tried.says)
             deliveries.record(delivery, tried, DeliveryState.FAILED)
             letter.gave_up(tried.says, delivery.tries)

@@ -22,6 +22,8 @@ from limits.errors import StorageError
 from limits.storage import MovingWindowSupport, RedisStorage, Storage
 from limits.strategies import MovingWindowRateLimiter
 
+from server.metrics import REFUSALS
+
 log = logging.getLogger(__name__)
 
 CLEAN_EVERY_S = 30.0
@@ -59,6 +61,7 @@ class RateLimits:
         try:
             if self._limiter.hit(item, key):
                 return 0.0
+            REFUSALS.count(f"rate_{key.partition(':')[0]}")
             reset = self._limiter.get_window_stats(item, key).reset_time
         except StorageError as error:
             if strict:

@@ -15,6 +15,7 @@ from crawler.page import Page
 from crawler.report import HAS_PAGE, CrawlProgress, CrawlReport, UrlOutcome, UrlState
 from server.indexing.indexer import Indexer, IndexReport
 from server.jobs.page_edits import DecidedPages
+from server.metrics import PAGES
 from server.storage.content.reader import PageRecord
 from server.storage.crawls.runs import CrawlRun, CrawlStore
 
@@ -183,6 +184,7 @@ class CrawlIntake:
 
     def take(self, outcome: UrlOutcome) -> None:
         """One outcome, perhaps not for the first time."""
+        PAGES.count(outcome.state)
         self._open[outcome.url] = None
         known = outcome.url in self._indexer.known
         if outcome.page is not None:

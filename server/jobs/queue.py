@@ -4,12 +4,19 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from huey import Huey, RedisHuey, SqliteHuey
+from huey.api import Task
 from huey.registry import Message
 from huey.serializer import Serializer
+
+from server.logs import request_id
+from server.metrics import JOB_SECONDS, JOBS
+from server.tracing import TRACEPARENT, carried, continued
 
 GOODBYE_S = 3.0
 """Jobs that are under way get so long to leave off, less than it takes until they are killed."""
@@ -30,6 +37,24 @@ class JsonJobs(Serializer):  # type: ignore[misc]  # huey has no types
         return Message(*fields)
 
 
+def _new_id() -> str:
+    """The id of a job: when it was queued, for which request, and in which span, each of which may be empty.
+    A worker of another version takes any id."""
+    parts = (f"{time.time():.3f}", request_id.get(), carried().get(TRACEPARENT, ""), uuid4().hex)
+    return " ".join(part or "-" for part in parts)
+
+
+def _read_id(id: str) -> tuple[float | None, str, str]:
+    """Return (when it was queued, request id, traceparent) of a job."""
+    parts = id.split(" ")
+    if len(parts) != 4:
+        return None, "", ""
+    at = None
+    with suppress(ValueError):
+        at = float(parts[0])
+    return at, parts[1].strip("-"), parts[2].strip("-")
+
+
 class JobQueue:
     """Named jobs with JSON-like arguments. Any process may add; worker processes run them in order."""
 
@@ -44,10 +69,23 @@ class JobQueue:
 
     def register(self, name: str, run: Callable[..., None]) -> Callable[..., None]:
         """Makes `run` known under `name`; returns a function that queues a call with its arguments."""
-        task = self._huey.task(name=name)(run)
+
+        def work(*arguments: Any, task: Task) -> None:
+            _, asked_by, traceparent = _read_id(task.id)
+            before, began, result = request_id.set(asked_by), time.monotonic(), "failed"
+            try:
+                with continued(f"job {name}", traceparent):
+                    run(*arguments)
+                result = "done"
+            finally:
+                request_id.reset(before)
+                JOBS.count(name, result)
+                JOB_SECONDS.observe(time.monotonic() - began, name)
+
+        task = self._huey.task(name=name, context=True)(work)
 
         def add(*arguments: Any) -> None:
-            task(*arguments)
+            task(*arguments, id=_new_id())
 
         return add
 
@@ -55,6 +93,12 @@ class JobQueue:
         """How many jobs wait."""
         waiting: int = self._huey.pending_count()
         return waiting
+
+    def oldest_age_s(self) -> float:
+        """Return for how many seconds the next job has waited; 0 when none waits."""
+        ids = [task.id for task in self._huey.pending(1)]
+        at = _read_id(ids[0])[0] if ids else None
+        return 0.0 if at is None else max(0.0, time.time() - at)
 
     def work(self, at_once: int, ending: threading.Event) -> None:
         """Runs jobs in this process, `at_once` side by side, until SIGTERM or SIGINT. Then `ending` is set,

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
 from server.domain.protocols import Cache, ChatModel, Embedder, Prompt, Vector
+from server.metrics import CACHES
 
 
 class CachedEmbedder:
@@ -36,6 +37,8 @@ class CachedEmbedder:
             return self._embedder.embed(texts)
         known = self._recall(texts)
         missing = list(dict.fromkeys(text for text in texts if text not in known))
+        CACHES.count("embedding", "hit", amount=len(known))
+        CACHES.count("embedding", "miss", amount=len(missing))
         if missing:
             fresh = dict(zip(missing, self._embedder.embed(missing), strict=True))
             known |= fresh
@@ -76,7 +79,7 @@ class CachedChat:
     def complete(self, prompt: Prompt) -> str:
         """Return the whole reply. Raises ModelError."""
         key = self._key(prompt)
-        reply = self._cache.get(key)
+        reply = self._known(key)
         if reply is None:
             reply = self._model.complete(prompt)
             self._keep(key, prompt, reply)
@@ -85,7 +88,7 @@ class CachedChat:
     def stream(self, prompt: Prompt) -> Iterator[str]:
         """Yield the reply in pieces; a cached one is a single piece. Raises ModelError at any piece."""
         key = self._key(prompt)
-        reply = self._cache.get(key)
+        reply = self._known(key)
         if reply is not None:
             yield reply
             return
@@ -95,6 +98,11 @@ class CachedChat:
             yield piece
         # This line is not reached when the reply broke off or the caller stopped reading.
         self._keep(key, prompt, "".join(pieces))
+
+    def _known(self, key: str) -> str | None:
+        reply = self._cache.get(key)
+        CACHES.count("model", "miss" if reply is None else "hit")
+        return reply
 
     def _key(self, prompt: Prompt) -> str:
         parts = [self.name, prompt.system, prompt.user, prompt.max_tokens, bool(prompt.json)]

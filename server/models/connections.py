@@ -8,19 +8,23 @@ import httpx2
 
 from crawler.errors import FetchError, Refused
 from crawler.fetching.addresses import AddressGuard
+from server.tracing import carried
 
 ADVICE = "an owner can add it to the private hosts under Settings"
 
 
 def guarded(client: httpx2.Client, guard: AddressGuard) -> httpx2.Client:
-    """Let `client` connect to nothing but addresses that `guard` permits, and return it.
+    """Let `client` connect to nothing but addresses that `guard` permits, and return it. Its requests carry
+    the ids of the request and the span that they are made for.
 
     Where the environment names a proxy, the proxy connects; what it is asked for is checked first.
     """
     transport: Any = client._transport  # the library takes no other resolver
     transport._pool._network_backend = _Backend(guard)
+    hooks: list[Any] = [lambda request: request.headers.update(carried())]
     if any(client._mounts.values()):
-        client.event_hooks = {"request": [lambda request: _check(guard, str(request.url))]}
+        hooks.append(lambda request: _check(guard, str(request.url)))
+    client.event_hooks = {"request": hooks}
     return client
 
 

@@ -9,6 +9,7 @@ from hashlib import sha256
 
 from server.domain.protocols import ChatModel, ModelError, Prompt
 from server.domain.spending import DailyLimit, Spending, UsageLog, Used, current
+from server.metrics import COST, REFUSALS, TOKENS
 
 _CHARACTER_PER_TOKEN = re.compile(
     r"[\u0e00-\u0eff\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
@@ -69,6 +70,7 @@ class Budgets:
         name = self._log.reserve(limits, amount, day) if limits else ""
         if name:
             kind = name.partition(":")[0]
+            REFUSALS.count(f"budget_{kind}")
             error = "visitor_budget" if kind == "visitor" else "budget_spent"
             raise ModelError(error, _SPENT[kind], permanent=True)
         used = [Used()]
@@ -121,6 +123,7 @@ class MeteredChat:
         if spending is not None:
             spending.reported = None
             if spending.limit.reached(self._log.today(spending.site_id)):
+                REFUSALS.count("budget_site")
                 raise ModelError("budget_spent", _SPENT["site"], permanent=True)
         with self._budgets.reserved(self._used(sent, prompt.max_tokens), spending) as spent:
             pieces: list[str] = []
@@ -134,6 +137,9 @@ class MeteredChat:
                     reported = spending.reported if spending else None
                     used = self._used(*(reported or (sent, estimate_tokens("".join(pieces)))))
                     spent(used)
+                    TOKENS.count("chat", "sent", amount=used.tokens_in)
+                    TOKENS.count("chat", "received", amount=used.tokens_out)
+                    COST.count(amount=used.cost)
                     if spending is not None:
                         spending.used = spending.used.plus(used)
                         self._log.add(spending.site_id, self.name, used)

@@ -10,7 +10,9 @@ from typing import TypeVar
 
 from server.domain.protocols import ChatModel, Embedder, ModelError, Prompt, RelevanceModel, Vector
 from server.domain.spending import Used
+from server.metrics import MODEL_CALLS, MODEL_SECONDS, REFUSALS, TOKENS
 from server.models.metered import Budgets, estimate_tokens
+from server.tracing import each
 
 
 class RetryLater(ModelError):
@@ -45,6 +47,7 @@ class Circuit:
                 return
             left = self._closed_until - self._clock()
             if left > 0:
+                REFUSALS.count("model_paused")
                 message = f"{self._message} (failed {self._in_a_row} times; next try in {left:.0f} s)"
                 raise ModelError(self._kind, message, permanent=True)
             self._closed_until = self._clock() + self._pause_s
@@ -100,7 +103,8 @@ class CallLimits:
 class Calls:
     """Makes calls within `limits`; one instance per model and process."""
 
-    def __init__(self, name: str, limits: CallLimits) -> None:
+    def __init__(self, kind: str, name: str, limits: CallLimits) -> None:
+        self._kind = kind
         self._name = name
         self._limits = limits
         self._slots = threading.BoundedSemaphore(limits.concurrency)
@@ -116,27 +120,34 @@ class Calls:
         began = monotonic()
         for attempt in range(self._limits.retries + 1):
             self._circuit.check()
-            begun = False
+            begun, result, called = False, "ok", monotonic()
             try:
-                with self._slot(), closing(self._watched(start(), began)) as items:
+                call = each(f"model {self._kind}", lambda: self._watched(start, began), model=self._name)
+                with closing(call) as items, self._slot():
                     for item in items:
                         begun = True
                         yield item
                 return
             except ModelError as error:
+                result = error.kind
                 wait = self._wait(error, attempt, monotonic() - began)
                 if begun or wait is None:
                     raise
+            finally:
+                MODEL_CALLS.count(self._kind, result)
+                MODEL_SECONDS.observe(monotonic() - called, self._kind)
             sleep(wait)
 
     def pause(self) -> tuple[float, str]:
         """Return `Circuit.pause`."""
         return self._circuit.pause()
 
-    def _watched(self, items: Iterator[T], began: float) -> Generator[T]:
+    def _watched(self, start: Callable[[], Iterator[T]], began: float) -> Generator[T]:
         """Yield the items until the total time has passed, reporting to the circuit."""
         begun = False
+        items: Iterator[T] = iter(())
         try:
+            items = start()
             for item in items:
                 if not begun:
                     self._circuit.succeeded()
@@ -191,7 +202,7 @@ class ResilientChat:
     def __init__(self, model: ChatModel, limits: CallLimits | None = None) -> None:
         self.name = model.name
         self._model = model
-        self._calls = Calls(model.name, limits or CallLimits())
+        self._calls = Calls("chat", model.name, limits or CallLimits())
 
     def pause(self) -> tuple[float, str]:
         """Return (seconds for which it is not called after failures, the last failure)."""
@@ -224,7 +235,7 @@ class ResilientEmbedder:
         self.fingerprint = embedder.fingerprint
         self.languages = embedder.languages
         self._embedder = embedder
-        self._calls = Calls(embedder.name, limits or CallLimits())
+        self._calls = Calls("embedding", embedder.name, limits or CallLimits())
         self._budgets = budgets
         self._batch = batch
 
@@ -243,6 +254,7 @@ class ResilientEmbedder:
         with self._budgets.reserved(used) as spent:
             [vectors] = self._calls.items(lambda: iter([self._embedder.embed(texts)]))
             spent(used)
+            TOKENS.count("embedding", "sent", amount=used.tokens_in)
         return vectors
 
 
@@ -252,7 +264,7 @@ class ResilientRelevance:
     def __init__(self, model: RelevanceModel, limits: CallLimits | None = None) -> None:
         self.name = model.name
         self._model = model
-        self._calls = Calls(model.name, limits or CallLimits())
+        self._calls = Calls("rerank", model.name, limits or CallLimits())
 
     def relevance(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return a relevance in [0, 1] for each text, in order. Raises ModelError."""

@@ -13,6 +13,7 @@ from server.gaps.store import GapStore
 from server.guards.limits import RateLimits
 from server.guards.surges import Surges
 from server.jobs.upkeep import Heartbeat
+from server.metrics import INCIDENTS
 from server.playground.store import PlaygroundStore
 from server.quality.gate_store import GateStore
 from server.quality.run_store import QualityRunStore
@@ -61,6 +62,7 @@ class WatchedIncidents:
         self, site_id: str, kind: str, message: str, details: Mapping[str, object] | None = None
     ) -> None:
         """Record an incident. Never raises."""
+        INCIDENTS.count(kind)
         self._store.record(site_id, kind, message, details)
         if kind_of_event := REPORTED.get(kind):
             today = datetime.now(UTC).date().isoformat()

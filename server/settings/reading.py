@@ -44,6 +44,11 @@ def environment(settings: Settings) -> dict[str, str]:
     return {**os.environ, **{name.upper(): as_text(value) for name, value in settings.given().items()}}
 
 
+def set_for_libraries(name: str, value: str) -> str:
+    """Set a variable that a library reads, unless the environment has it; return its value."""
+    return os.environ.setdefault(name, value)
+
+
 def as_text(value: object) -> str:
     """A value as it is written in an environment."""
     return str(int(value)) if isinstance(value, bool) else str(value)

@@ -2,9 +2,9 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from crawler.fetching.addresses import PrivateHost
 from server.settings.base import SECRET, Changeable, Group, RateLimit, WebAddress
@@ -62,6 +62,17 @@ class ServingSettings(Group):
     Addresses in the environment are permitted for their own purpose."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Least severe messages to log: debug, info, warning or error."""
+    log_format: Literal["text", "json"] = "text"
+    """Form of the log: text for people, or json with one JSON object on each line for programs."""
+    metrics_port: int = Field(default=0, ge=0, le=65535)
+    """Port that serves metrics for Prometheus at /metrics, and nothing else. 0: no such port."""
+    metrics_host: str = "127.0.0.1"
+    """Network address of METRICS_PORT. 0.0.0.0 listens on all interfaces."""
+    metrics_token: Annotated[str, SECRET] = ""
+    """Bearer token, at least 16 characters, with which the main port serves /metrics. Empty: it does not."""
+    otlp_endpoint: WebAddress = Field(default="", alias="otel_exporter_otlp_endpoint")
+    """OpenTelemetry collector that takes traces over HTTP, such as http://127.0.0.1:4318. Empty: none are
+    made."""
     security_contact: SecurityContact = ""
     """Where to report a vulnerability of this server, for /.well-known/security.txt: mailto:, https: or tel:
     addresses, separated by commas. Empty: there is no such file."""
@@ -81,12 +92,30 @@ class ServingSettings(Group):
             )
         return value
 
+    @field_validator("metrics_token")
+    @classmethod
+    def _cannot_be_guessed(cls, value: str) -> str:
+        if value and not re.fullmatch(r"[\x21-\x7e]{16,}", value):
+            raise ValueError("is not a text of at least 16 letters, digits and signs without spaces")
+        return value
+
     @field_validator("private_hosts")
     @classmethod
     def _are_hosts(cls, value: str) -> str:
         for text in _listed(value):
             PrivateHost.parse(text)
         return value
+
+    @model_validator(mode="after")
+    def _has_two_ports(self) -> Self:
+        if self.metrics_port == self.port:
+            raise ValueError("METRICS_PORT is PORT; choose another, or set METRICS_TOKEN instead")
+        return self
+
+    @property
+    def has_metrics(self) -> bool:
+        """Whether anything is counted for Prometheus."""
+        return bool(self.metrics_port or self.metrics_token)
 
     @property
     def old_keys(self) -> tuple[str, ...]:

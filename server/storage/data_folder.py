@@ -5,6 +5,7 @@
     models/          prepared embedded model         secret.key     signs tokens and sessions
     run.lock         held by a running server        chroma.lock    held by whoever has chroma/ open
     server.json      where a running server is       setup-link.txt  makes the first account
+    metrics/         counts of each process
 
 Two processes must never open one embedded Chroma folder (the second keeps serving stale vectors), so a
 shell command uses the Chroma of a running server, and otherwise takes the lock itself.
@@ -75,6 +76,11 @@ class DataFolder:
     def database_url(self) -> str:
         """Of the SQLite database."""
         return f"sqlite:///{self.path / 'docent.sqlite3'}"
+
+    @property
+    def metrics(self) -> Path:
+        """Where the processes count for Prometheus."""
+        return self.path / "metrics"
 
     def secret_key(self) -> str:
         """64 hexadecimal digits, made at the first call, readable by the owner only."""

@@ -9,6 +9,7 @@ from server.answering.shortcuts.same_question import essence
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.protocols import Cache
 from server.domain.question import Question
+from server.metrics import CACHES
 
 
 class AnswerCache:
@@ -42,6 +43,7 @@ class AnswerCache:
         if question.history or question.page:
             return None
         stored = self._cache.get(self._key(question))
+        CACHES.count("answer", "miss" if stored is None else "hit")
         if stored is None:
             return None
         answer = _from_json(stored)

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import asdict, dataclass
 from uuid import uuid4
 
@@ -207,7 +208,7 @@ class Streams:
         """Write the events in a separate thread, and yield them from the first one."""
         log = EventLog(message_id, owner)
         self._copies.put(log)
-        self._writers.submit(self._write, log, events)
+        self._writers.submit(copy_context().run, self._write, log, events)
         return self._follow(log, 0)
 
     def resume(self, message_id: str, after: int, owner: str) -> Iterator[bytes]:

@@ -339,6 +339,14 @@ class ContentReader:
             after |= {"url": rows[-1].url, "position": rows[-1].position, "id": rows[-1].id}
 
 
+def stored_rows(database: Database) -> dict[str, float]:
+    """Return the number of rows of all sites, also of indexes that are being built, by table."""
+    counts = [select(func.count()).select_from(table).scalar_subquery() for table in (pages, chunks)]
+    with database.connect() as connection:
+        found = connection.execute(select(*counts)).one()
+    return {"pages": float(found[0]), "chunks": float(found[1])}
+
+
 def literal_pattern(text: str) -> str:
     """Escape `text` for LIKE with the escape character \\, so that % and _ are literal."""
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -13,7 +13,7 @@ from dataclasses import astuple, dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from server.storage.columns import now
@@ -208,6 +208,10 @@ class CrawlStore(Store):
         busy = select(crawls.c.site_id).where(crawls.c.state == RUNNING)
         free = select(crawls).where(crawls.c.state == WAITING, crawls.c.site_id.not_in(busy))
         return self._load(free.order_by(crawls.c.id))
+
+    def count(self, state: str) -> int:
+        """How many crawls of all sites are in this state."""
+        return int(self._scalar(select(func.count()).where(crawls.c.state == state)))
 
     def interrupted(self) -> list[CrawlRun]:
         """Running crawls whose process is gone, the oldest first."""
