@@ -20,11 +20,15 @@ from server.settings.reading import set_for_libraries
 
 log = logging.getLogger(__name__)
 
-FILE_BYTES = 1_000_000
+FILE_BYTES = 262_144
 """Size of each file from the start, several times what it needs: growing on a full disk would kill the
 process."""
 FAST = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 SLOW = (1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 14_400.0, 86_400.0)
+
+
+def _each(values: str) -> tuple[tuple[str, ...], ...]:
+    return tuple((value,) for value in values.split())
 
 
 @dataclass(slots=True)
@@ -35,6 +39,8 @@ class Metric:
     name: str
     help: str
     labels: tuple[str, ...] = ()
+    known: tuple[tuple[str, ...], ...] = ()
+    """Values of the labels that are 0 from the start, so that an alert sees the first failure."""
     buckets: tuple[float, ...] = ()
     live: Any = None
     """The library's object, while metrics are switched on."""
@@ -51,52 +57,90 @@ class Metric:
 
 
 QUESTIONS = Metric(
-    "docent_questions_total", "Questions of visitors and API keys, by how they ended.", ("outcome",)
+    "docent_questions_total",
+    "Questions of visitors and API keys, by how they ended.",
+    ("outcome",),
+    _each("answered refused clarify curated handoff limited"),
 )
 STAGES = Metric(
-    "docent_stage_seconds", "Time that one answer spent in a stage of the pipeline.", ("stage",), FAST
+    "docent_stage_seconds",
+    "Time that one answer spent in a stage of the pipeline.",
+    ("stage",),
+    _each("guard shortcut rewrite retrieve filter write verify cite"),
+    FAST,
 )
 FIRST_SENTENCE = Metric(
-    "docent_first_sentence_seconds", "Time from a question to the first words of its answer.", (), FAST
+    "docent_first_sentence_seconds", "Time from a question to the first words of its answer.", buckets=FAST
 )
-ANSWERS = Metric("docent_answer_seconds", "Time from a question to the end of its answer.", (), FAST)
+ANSWERS = Metric("docent_answer_seconds", "Time from a question to the end of its answer.", buckets=FAST)
 MODEL_CALLS = Metric(
     "docent_model_calls_total",
     "Calls of models over the network, by kind (chat, embedding, rerank) and result.",
     ("kind", "result"),
+    (("chat", "ok"), ("chat", "timeout"), ("chat", "unreachable"), ("chat", "server_error")),
 )
-MODEL_SECONDS = Metric("docent_model_call_seconds", "Duration of these calls.", ("kind",), FAST)
+MODEL_SECONDS = Metric(
+    "docent_model_call_seconds", "Duration of these calls.", ("kind",), _each("chat"), FAST
+)
 TOKENS = Metric(
     "docent_model_tokens_total",
     "Tokens of chat and embedding calls, as reported or else estimated.",
     ("kind", "direction"),
+    (("chat", "sent"), ("chat", "received")),
 )
 COST = Metric("docent_model_cost_total", "Cost of chat calls, in the currency of MODEL_PRICES.")
 CACHES = Metric(
     "docent_cache_lookups_total",
     "Lookups in the caches of answers, model replies and embeddings, by result (hit, miss).",
     ("cache", "result"),
+    tuple((cache, result) for cache in ("answer", "model", "embedding") for result in ("hit", "miss")),
 )
 REFUSALS = Metric(
     "docent_refusals_total",
     "What limits, budgets and guards refused, by the name of the limit.",
     ("limit",),
+    _each("rate_visitor rate_address rate_token budget_all budget_site budget_visitor model_paused"),
 )
 REQUESTS = Metric(
-    "docent_http_requests_total", "HTTP requests by part of the server and status.", ("part", "status")
+    "docent_http_requests_total",
+    "HTTP requests by part of the server and status.",
+    ("part", "status"),
+    (("api", "200"), ("api", "500"), ("api", "503")),
 )
 REQUEST_SECONDS = Metric(
-    "docent_http_request_seconds", "Duration of HTTP requests with their streams.", ("part",), FAST
+    "docent_http_request_seconds",
+    "Duration of HTTP requests with their streams.",
+    ("part",),
+    _each("api"),
+    FAST,
 )
-JOBS = Metric("docent_jobs_total", "Jobs that the worker ended, by result (done, failed).", ("job", "result"))
-JOB_SECONDS = Metric("docent_job_seconds", "Duration of jobs.", ("job",), SLOW)
-PAGES = Metric("docent_crawl_pages_total", "Addresses that crawls settled, by result.", ("result",))
+JOBS = Metric(
+    "docent_jobs_total",
+    "Jobs that the worker ended, by result (done, failed).",
+    ("job", "result"),
+    tuple((job, result) for job in ("refresh_site", "remove_site") for result in ("done", "failed")),
+)
+JOB_SECONDS = Metric(
+    "docent_job_seconds", "Duration of jobs.", ("job",), _each("refresh_site remove_site"), SLOW
+)
+PAGES = Metric(
+    "docent_crawl_pages_total",
+    "Addresses that crawls settled, by result.",
+    ("result",),
+    _each("fetched unchanged error gone"),
+)
 DELIVERIES = Metric(
     "docent_deliveries_total",
     "Tries to send messages, replies and events, by result (sent, retried, failed).",
     ("result",),
+    _each("sent retried failed"),
 )
-INCIDENTS = Metric("docent_incidents_total", "Incidents as on the Health page, by kind.", ("kind",))
+INCIDENTS = Metric(
+    "docent_incidents_total",
+    "Incidents as on the Health page, by kind.",
+    ("kind",),
+    _each("crawl_failed index_held_back contact_failed reply_failed webhook_failed budget_spent"),
+)
 
 METRICS = (
     QUESTIONS, STAGES, FIRST_SENTENCE, ANSWERS, MODEL_CALLS, MODEL_SECONDS, TOKENS, COST, CACHES, REFUSALS,
@@ -146,7 +190,7 @@ def switch_on(folder: Path, gauges: Iterable[Gauge]) -> Any:
     import prometheus_client
     from prometheus_client import multiprocess, values
 
-    values.ValueClass = values.MultiProcessValue(lambda: slot)
+    values.ValueClass = values.MultiProcessValue(lambda: slot)  # type: ignore[no-untyped-call]
     for metric in METRICS:
         if metric.buckets:
             metric.live = prometheus_client.Histogram(
@@ -154,8 +198,10 @@ def switch_on(folder: Path, gauges: Iterable[Gauge]) -> Any:
             )
         else:
             metric.live = prometheus_client.Counter(metric.name, metric.help, metric.labels, registry=None)
+        for labels in metric.known:
+            metric.live.labels(*labels)
     registry = prometheus_client.CollectorRegistry()
-    multiprocess.MultiProcessCollector(registry, path=str(folder))
+    multiprocess.MultiProcessCollector(registry, path=str(folder))  # type: ignore[no-untyped-call]
     registry.register(_Gauges(gauges))
     return registry
 

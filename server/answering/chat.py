@@ -16,6 +16,7 @@ from server.domain.site import Site
 from server.metrics import ANSWERS, FIRST_SENTENCE, QUESTIONS, STAGES
 from server.storage.conversations.conversations import ConversationStore
 from server.storage.errors import UnknownConversation
+from server.tracing import each
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Chat:
 
         def events() -> Iterator[AnswerEvent]:
             begun = False
-            for event in pipeline.answer(question):
+            for event in each("answer", lambda: pipeline.answer(question), site=site.id):
                 if isinstance(event, Answer):
                     self._store(known, message_id, question, event)
                     _count(event, monotonic() - asked)

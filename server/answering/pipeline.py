@@ -1,7 +1,7 @@
 """Turns a question into an answer: guards, shortcuts, understanding, then the site's flow (`flows`), which
 retrieves, filters, writes, verifies and cites."""
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import asdict, replace
 
 from server.answering.flows.direct import DirectFlow
@@ -26,7 +26,7 @@ class Pipeline:
         self.steps = steps
         self._flow = make_flow(steps)
 
-    def answer(self, question: Question) -> Iterator[AnswerEvent]:
+    def answer(self, question: Question) -> Generator[AnswerEvent]:
         """Yield deltas and citations as they are verified, then one Answer.
 
         Raises only storage errors: the next writer replaces a model that fails, and when the embedder fails

@@ -59,8 +59,9 @@ def _start() -> None:
     trusted = configuration().base.serving.trusted_proxies > 0
     request_id.set(known_or_new_id(request.headers.get("X-Request-ID", "") if trusted else ""))
     parent = request.headers.get(TRACEPARENT, "") if trusted else ""
-    route = request.url_rule.rule if request.url_rule else "other"
-    g.end_span = begin_request(f"{request.method} {route}", parent)
+    if not request.path.startswith(QUIET):
+        route = request.url_rule.rule if request.url_rule else "other"
+        g.end_span = begin_request(f"{request.method} {route}", parent)
 
 
 def _log_at_end(response: Response) -> Response:

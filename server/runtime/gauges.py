@@ -42,8 +42,11 @@ def gauges(runtime: Runtime) -> tuple[Gauge, ...]:
         return {"": (datetime.now(UTC) - last).total_seconds()} if last else {}
 
     def deliveries() -> dict[str, float]:
-        kinds = {"message": runtime.delivery.deliveries, "event": runtime.delivery.event_deliveries}
-        since = {kind: one.due_since() for kind, one in kinds.items()}
+        waiting = runtime.delivery
+        since = {
+            "message": waiting.deliveries.due_since(),
+            "event": waiting.event_deliveries.due_since(),
+        }
         now = datetime.now(UTC)
         return {kind: (now - at).total_seconds() if at else 0.0 for kind, at in since.items()}
 
