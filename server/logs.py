@@ -15,7 +15,7 @@ from uuid import uuid4
 FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 DATE = "%Y-%m-%d %H:%M:%S"
 CHATTY = (
-    "chromadb", "httpx", "httpcore", "openai", "langchain", "urllib3", "alembic", "huey", "werkzeug",
+    "chromadb", "httpx2", "httpcore2", "openai", "langchain", "urllib3", "alembic", "huey", "werkzeug",
     "opentelemetry",
 )  # fmt: skip
 """Libraries that would log every call at our own level."""

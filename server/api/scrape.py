@@ -24,7 +24,7 @@ def _keep_apart() -> None:
 
 def _is_own_port() -> bool:
     port = configuration().base.serving.metrics_port
-    return bool(port) and request.environ.get("SERVER_PORT") == str(port)
+    return bool(port) and request.server is not None and request.server[1] == port
 
 
 def metrics() -> Response:

@@ -1,8 +1,9 @@
+import json
 import logging
 
 import pytest
 
-from server.logs import configure_logging
+from server.logs import JsonLines, configure_logging, json_line, request_id
 from tests.api.sse import parse
 
 
@@ -50,3 +51,62 @@ def test_the_level_of_the_settings_decides_what_is_said(capsys):
         root.setLevel(level)
     assert "quiet" not in out
     assert out.rstrip().endswith("WARNING docent.web: loud")
+
+
+def test_a_line_of_json_has_fields_and_the_request(visitor, caplog):
+    caplog.set_level(logging.INFO, logger="docent.web")
+    visitor.ask("a private question")
+    line = json.loads(JsonLines().format(caplog.records[-1]))
+    expected = {
+        "level": "info",
+        "logger": "docent.web",
+        "method": "POST",
+        "path": "/api/v1/chat",
+        "status": 200,
+    }
+    assert line.items() >= expected.items()
+    assert line["duration_ms"] >= 0
+    assert len(line["request_id"]) == 32
+    assert "private" not in str(line)
+
+
+def test_what_breaks_lines_is_escaped():
+    try:
+        raise ValueError("first\nsecond\u2028third")
+    except ValueError as error:
+        info = (ValueError, error, error.__traceback__)
+    record = logging.LogRecord("docent", logging.ERROR, "", 0, 'a "quoted"\nline', (), info)
+    text = JsonLines().format(record)
+    assert text.splitlines() == [text]
+    assert json.loads(text)["message"] == 'a "quoted"\nline'
+    assert "first" in json.loads(text)["exception"]
+
+
+@pytest.mark.parametrize("text", ["plain text", "{not json", ""])
+def test_plain_text_of_another_program_becomes_json(text):
+    line = json.loads(json_line(text, "chroma"))
+    assert (line["message"], line["logger"], line["level"]) == (text, "chroma", "info")
+
+
+def test_json_of_another_process_stays_as_it_is():
+    assert json_line('{"level": "info"}', "web") == '{"level": "info"}'
+
+
+@pytest.mark.parametrize(("proxies", "taken"), [(0, False), (1, True)])
+def test_an_id_is_taken_from_a_trusted_proxy_only(make_app, proxies, taken):
+    answer = make_app(trusted_proxies=proxies).test_client().get("/healthz", headers={"X-Request-ID": "mine"})
+    assert (answer.headers["X-Request-ID"] == "mine") is taken
+
+
+def test_an_answer_that_is_written_in_another_thread_keeps_the_id(visitor, script, monkeypatch):
+    seen = []
+    answer = script.answer
+
+    def noting(question):
+        seen.append(request_id.get())
+        yield from answer(question)
+
+    monkeypatch.setattr(script, "answer", noting)
+    response = visitor.ask(stream=True)
+    assert parse(response.text)
+    assert seen == [response.headers["X-Request-ID"]]

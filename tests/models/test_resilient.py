@@ -134,6 +134,22 @@ def test_a_model_that_keeps_failing_is_left_alone(openai_server, make_chat):
     assert "failed 3 times" in str(caught.value)
 
 
+@pytest.mark.parametrize("call", ["complete", "embed"])
+def test_so_is_one_whose_whole_replies_keep_failing(openai_server, make_chat, call):
+    openai_server.fault = Fault.SERVER_ERROR
+    limits = CallLimits(retries=0, failures_to_pause=2, pause_s=60)
+    embedder = EMBEDDERS.load("openai")("test-embedding", base_url=openai_server.base_url, guard=HERE)
+    model = (
+        make_chat(retries=0, failures_to_pause=2, pause_s=60)
+        if call == "complete"
+        else ResilientEmbedder(embedder, limits)
+    )
+    for _ in range(5):
+        with pytest.raises(ModelError):
+            model.complete(PROMPT) if call == "complete" else model.embed(["refund"])
+    assert len(openai_server.requests) == 2
+
+
 def test_a_caller_with_more_patience_than_the_pause_is_not_told_to_leave_the_model_alone(
     openai_server, make_chat
 ):
