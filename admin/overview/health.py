@@ -5,7 +5,7 @@ import shutil
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from flask import render_template, request
+from flask import current_app, render_template, request
 from flask.typing import ResponseReturnValue
 
 from admin.formats import duration
@@ -13,8 +13,9 @@ from admin.lists import chosen_days, chosen_site
 from admin.page import Page
 from admin.texts import _, lazy, ngettext
 from admin.visible import sees, sees_all, visible_ids, visible_sites
-from server.api.access import configuration, crawling, database, delivery, engine, shared, stores
+from server.api.access import configuration, crawling, database, delivery, engine, runtime, shared, stores
 from server.domain.contact import ContactOptions, DeliveryState
+from server.runtime.checks import states
 from server.settings import Settings
 from server.storage import upgrade
 from server.version import version
@@ -124,6 +125,10 @@ ADVICE = {
     ),
     "vectors": ("Vectors (Chroma)", "Check that the Chroma server runs, and CHROMA_URL if you set it."),
     "index": ("Index", "Add a site, or look at its last crawl."),
+    "cache": (lazy("History and limits"), ""),
+    "clock": (lazy("Clock"), ""),
+    "webhooks": (lazy("Webhooks"), ""),
+    "metrics": (lazy("Metrics"), ""),
 }
 
 WORKER = "Start the worker: `make run` does, as does `python -m server worker` where processes run apart."
@@ -152,6 +157,8 @@ def part_states() -> list[PartState]:
     """Every part, in the order in which an answer needs them."""
     parts = [_part(name, state) for name, state in engine().readiness().items()]
     parts += [_chat_model(), _disk(), _worker(), *_contact()]
+    counts = current_app.extensions.get("docent-metrics") is not None
+    parts += [_part(name, state) for name, state in states(runtime(), counts).items()]
     if not sees_all():
         return parts  # what a part says may concern other sites, and so does since when it does
     return [replace(part, since=shared().heartbeat.since(part.name, part.is_well)) for part in parts]

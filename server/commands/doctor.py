@@ -2,21 +2,30 @@
 
 import argparse
 import json
+import os
 import shutil
 import socket
 import sys
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from urllib.parse import urlsplit
 
+from crawler.content import Renderer
+from crawler.errors import FetchError
+from crawler.fetching.fetcher import Fetcher
+from crawler.options import CrawlOptions
 from server.contact.channel import NotDelivered
 from server.contact.mail import MailServer
 from server.domain.contact import ContactOptions
 from server.domain.protocols import Prompt
 from server.errors import DocentError
-from server.guards.network import for_mail
+from server.guards.network import for_mail, for_webhooks
+from server.jobs.crawl_options import limits
+from server.runtime.checks import Failed, check_cache, check_clock, check_webhooks, targets
 from server.runtime.configuration import open_configuration
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
@@ -24,12 +33,11 @@ from server.storage.data_folder import DataFolder, lacking_space
 
 HELP = "check dependencies, settings, folders, ports, databases and models; say what to do about each failure"
 
+SILENCE_S = 60.0
+"""A worker gives a sign of life every five seconds."""
+
 Check = tuple[str, Callable[[], str]]
 """What is checked, and a function that returns what was found or raises with what to do."""
-
-
-class Failed(Exception):
-    """A check that did not pass; the message says what to do."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,11 +71,18 @@ def _checks(settings: Settings) -> Iterator[Check]:
         yield "database", lambda: _fail(message)
         return
     yield "database", lambda: _database(runtime)
-    yield "history", lambda: _history(runtime, settings)
+    yield "clock", lambda: check_clock(runtime)
+    yield "history", lambda: check_cache(runtime)
     yield "vectors", lambda: _vectors(runtime, settings)
     yield "embeddings", lambda: _embeddings(runtime)
     yield "chat model", lambda: _chat_model(runtime)
+    yield "reranker", lambda: _reranker(runtime)
+    yield "browser", lambda: _browser(settings)
+    yield "worker", lambda: _worker(runtime, settings)
     yield "mail", lambda: _mail(runtime)
+    yield "webhooks", lambda: _webhooks(runtime)
+    yield "metrics", lambda: _metrics(runtime)
+    yield "traces", lambda: _traces(settings)
     yield "sites", lambda: _sites(runtime)
     runtime.close()
 
@@ -143,13 +158,6 @@ def _database(runtime: Runtime) -> str:
     return f"{runtime.database.dialect} answers, schema is up to date"
 
 
-def _history(runtime: Runtime, settings: Settings) -> str:
-    runtime.shared.cache.set("doctor", "ok", 60)
-    if runtime.shared.cache.get("doctor") != "ok":
-        raise Failed("a value that was stored did not come back; check REDIS_URL or the disk of DATA_DIR")
-    return "Redis answers" if settings.storage.redis_url else "kept in DATA_DIR/cache"
-
-
 def _vectors(runtime: Runtime, settings: Settings) -> str:
     runtime.engine.vector_store.ping()
     return (
@@ -170,6 +178,77 @@ def _chat_model(runtime: Runtime) -> str:
         return "none: answers are quoted (OPENAI_API_KEY, or OPENAI_BASE_URL and CHAT_MODEL, set one)"
     reply = model.complete(Prompt("Reply with the word ready.", "Are you ready?", max_tokens=20))
     return f"{model.name} answers: {' '.join(reply.split())[:40]!r}"
+
+
+def _reranker(runtime: Runtime) -> str:
+    model = runtime.engine.relevance_model
+    if model is None:
+        return "none: RERANK_URL is not set"
+    model.relevance("ready", ["Are you ready?"])
+    return f"{model.name} answers"
+
+
+def _browser(settings: Settings) -> str:
+    if settings.crawling.render == "never":
+        return "none is needed: CRAWL_RENDER is never"
+    options = CrawlOptions(start_urls=("https://example.com/",), **limits(settings))
+    renderer = Renderer(options, Fetcher(options))
+    try:
+        missing = renderer.missing
+    finally:
+        renderer.close()
+    if missing and settings.crawling.render == "always":
+        raise Failed(f"CRAWL_RENDER is always, but {missing}")
+    return f"none, so pages are read without their scripts ({missing})" if missing else "is there"
+
+
+def _worker(runtime: Runtime, settings: Settings) -> str:
+    last = runtime.shared.heartbeat.last()
+    silent = (datetime.now(UTC) - last).total_seconds() if last else float("inf")
+    if silent < SILENCE_S:
+        return "was seen just now"
+    runs = settings.storage.redis_url or DataFolder(settings.storage.data_dir).running_chroma()
+    if runs or len(runtime.crawling.jobs):
+        seen = f"was seen {silent:.0f} s ago" if last else "was never seen"
+        raise Failed(f"{seen}; start it with `make run`, or `python -m server worker` on its own")
+    return "does not run; neither does the server"
+
+
+def _webhooks(runtime: Runtime) -> str:
+    guard = for_webhooks(runtime.settings)
+    urls = list(targets(runtime))
+    for url in urls:
+        try:
+            guard.check(url)
+        except FetchError as error:
+            host = urlsplit(url).hostname
+            raise Failed(f"{host} is not reached: {error}; correct it, or PRIVATE_HOSTS") from None
+    check_webhooks(runtime)
+    return f"{len(urls)} addresses are known and allowed" if urls else "none"
+
+
+def _metrics(runtime: Runtime) -> str:
+    serving, folder = runtime.settings.serving, runtime.configuration.folder.metrics
+    if not serving.has_metrics:
+        return "off: neither METRICS_PORT nor METRICS_TOKEN is set"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if not os.access(folder, os.W_OK):
+        raise Failed(f"{folder} cannot be written to; correct its permissions")
+    return f"served at {serving.metrics_host}:{serving.metrics_port}" if serving.metrics_port else "served"
+
+
+def _traces(settings: Settings) -> str:
+    endpoint = settings.serving.otlp_endpoint
+    if not endpoint:
+        return "off: OTEL_EXPORTER_OTLP_ENDPOINT is not set"
+    address = urlsplit(endpoint)
+    port = address.port or (443 if address.scheme == "https" else 80)
+    try:
+        socket.create_connection((address.hostname or "", port), timeout=5).close()
+    except OSError as error:
+        message = f"{endpoint} does not answer ({error}); start the collector or correct the address"
+        raise Failed(f"{message} in OTEL_EXPORTER_OTLP_ENDPOINT") from None
+    return f"{endpoint} answers"
 
 
 def _mail(runtime: Runtime) -> str:

@@ -5,6 +5,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 from filelock import FileLock
@@ -112,6 +113,14 @@ class Database:
         """Raise StorageError if the database does not answer."""
         with self.connect() as connection:
             connection.execute(text("SELECT 1"))
+
+    def clock_ahead_s(self) -> float:
+        """Return by how many seconds the database's clock is ahead of this machine's; 0 for SQLite."""
+        if self.dialect == "sqlite":
+            return 0.0
+        with self.connect() as connection:
+            at: datetime = connection.execute(text("SELECT clock_timestamp()")).scalar_one()
+        return (at - datetime.now(UTC)).total_seconds()
 
     def scrub(self, *, merge: bool) -> None:
         """Remove deleted text from the files of SQLite: from the write-ahead log, and with `merge` from the

@@ -73,7 +73,9 @@ def test_it_holds_the_prepared_model_and_the_pinned_packages(engine, image, tmp_
 def without_machine(said):
     """The lines of `doctor` that say the same on every machine."""
     return [
-        line for line in said.splitlines() if line.split()[1] not in ("python", "folder", "settings", "port")
+        line
+        for line in said.splitlines()
+        if line.split()[1] not in ("python", "folder", "settings", "port", "browser")
     ]
 
 

@@ -6,6 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from admin.overview.health import KINDS
+from server.domain.events import EventKind
+from server.storage.schema.delivery import event_deliveries
 from server.storage.schema.sites import crawls
 from tests.admin.conftest import Browser, log_in, make_app
 from tests.admin.samples import make_site
@@ -34,6 +36,8 @@ def test_every_part_is_named_with_its_state(operator, runtime, site):
         "Chat model": "Works",
         "Disk": "Works",
         "Queue worker": "Works",
+        "History and limits": "Works",
+        "Clock": "Works",
     }
 
 
@@ -161,3 +165,40 @@ def test_a_model_that_is_left_alone_says_for_how_long(make_runtime, password_has
     state, says = parts(browser.get("/admin/health"))["Chat model"]
     assert state == "Trouble"
     assert "left alone for 12 s" in says
+
+
+def test_a_clock_that_was_set_back_is_named_with_the_remedy(operator, runtime, site, monkeypatch):
+    later = datetime.now(UTC) + timedelta(minutes=3)
+    monkeypatch.setattr(runtime.shared.heartbeat, "last", lambda: later)
+    state, says = parts(operator.get("/admin/health"))["Clock"]
+    assert state == "Trouble"
+    assert "in the future" in says
+    assert "NTP" in says
+
+
+def test_a_cache_that_loses_what_it_keeps_is_named(operator, runtime, site, monkeypatch):
+    monkeypatch.setattr(runtime.shared.cache, "get", lambda key: None)
+    state, says = parts(operator.get("/admin/health"))["History and limits"]
+    assert (state, "REDIS_URL" in says) == ("Trouble", True)
+
+
+def test_webhooks_are_a_part_once_there_is_one_and_in_trouble_when_nothing_sends(operator, runtime, site):
+    assert "Webhooks" not in parts(operator.get("/admin/health"))
+    runtime.delivery.webhooks.add("https://hooks.example/", "sealed", [EventKind.CRAWL_FAILED], None)
+    assert parts(operator.get("/admin/health"))["Webhooks"][0] == "Works"
+    runtime.delivery.events.emit(EventKind.CRAWL_FAILED, "lantern", {"message": "no page"})
+    with runtime.database.begin() as connection:
+        overdue = datetime.now(UTC) - timedelta(minutes=20)
+        connection.execute(event_deliveries.update().values(next_at=overdue))
+    state, says = parts(operator.get("/admin/health"))["Webhooks"]
+    assert (state, "start a worker" in says) == ("Trouble", True)
+
+
+def test_a_process_that_cannot_count_says_so(make_runtime, password_hash):
+    runtime = make_runtime(metrics_token="a-token-for-prometheus")
+    runtime.people.operators.create("ada@example.com", password_hash)
+    make_site(runtime)
+    browser = Browser(make_app(runtime))
+    log_in(browser)
+    state, says = parts(browser.get("/admin/health"))["Metrics"]
+    assert (state, "permissions" in says) == ("Trouble", True)
