@@ -80,7 +80,7 @@ MODEL_CALLS = Metric(
     (("chat", "ok"), ("chat", "timeout"), ("chat", "unreachable"), ("chat", "server_error")),
 )
 MODEL_SECONDS = Metric(
-    "docent_model_call_seconds", "Duration of these calls.", ("kind",), _each("chat"), FAST
+    "docent_model_call_seconds", "Duration of calls of models.", ("kind",), _each("chat"), FAST
 )
 TOKENS = Metric(
     "docent_model_tokens_total",

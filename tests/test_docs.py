@@ -84,6 +84,7 @@ def test_no_setting_is_invented(path):
     known |= {f"{name.upper()}_FILE" for name, setting in SETTINGS.items() if setting.is_secret}
     known |= set(re.findall(r"\$\{(\w+)", (ROOT / "compose.yaml").read_text(encoding="utf-8")))
     others = {"CHAT_MODELS", "ERR_4031", "DOCENT_SCREENSHOTS"}  # plug-ins, an error code, for tests only
+    others |= {"OTEL_SERVICE_NAME", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_TRACES_SAMPLER"}  # OpenTelemetry's
     assert named <= known | others, named - known - others
 
 

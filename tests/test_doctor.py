@@ -36,8 +36,8 @@ def test_a_clock_that_was_set_back_is_found(runtime, monkeypatch):
         check_clock(runtime)
 
 
-def test_the_clock_of_postgresql_is_compared(postgresql_server, tmp_path, monkeypatch):
-    settings = Settings.of(data_dir=tmp_path, database_url=postgresql_server)
+def test_the_clock_of_postgresql_is_compared(new_postgresql, tmp_path, monkeypatch):
+    settings = Settings.of(data_dir=tmp_path, database_url=new_postgresql())
     with closing(open_runtime(settings)) as runtime:
         assert abs(runtime.database.clock_ahead_s()) < 5
         assert check_clock(runtime) == "agrees with the database"

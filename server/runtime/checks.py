@@ -58,9 +58,7 @@ def check_clock(runtime: Runtime) -> str:
     last = runtime.shared.heartbeat.last()
     if last and (future := (last - datetime.now(UTC)).total_seconds()) > SKEW_S:
         raise Failed(f"a worker's last sign of life is {future:.0f} s in the future; {advice}")
-    return (
-        "agrees with the database" if runtime.database.dialect == "postgresql" else "agrees with the worker"
-    )
+    return "agrees with the database" if runtime.database.dialect == "postgresql" else "is not in the past"
 
 
 def check_webhooks(runtime: Runtime) -> str:

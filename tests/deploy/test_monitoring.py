@@ -177,6 +177,20 @@ def test_every_metric_is_in_the_first_scrape_under_its_conventional_name(observe
     assert all(len(family.documentation) > 10 for family in families.values())
 
 
+def test_the_documentation_lists_every_metric_with_its_labels(observed):
+    page = (DEPLOY.parent / "docs" / "operations.md").read_text()
+    documented = {
+        name: (labels.replace("`", ""), text)
+        for name, labels, text in re.findall(r"^\| `(docent_\w+)` \| (.*?) \| (.*) \|$", page, re.M)
+    }
+    found = {}
+    for family in observed.scrape():
+        name = f"{family.name}_total" if family.type == "counter" else family.name
+        labels = {label for sample in family.samples for label in sample.labels} - {"le"}
+        found[name] = (", ".join(sorted(labels)) or "-", family.documentation.rstrip("."))
+    assert documented == found
+
+
 def test_no_label_has_a_value_that_a_visitor_made(observed):
     observed.ask("A question about 4711 lanterns?", **{"User-Agent": "robot-4711"})
     with pytest.raises(urllib.error.HTTPError):

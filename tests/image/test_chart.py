@@ -22,6 +22,7 @@ VARIANTS = {
     "defaults": {},
     "everything off": {
         "networkPolicy": {"enabled": False},
+        "metrics": {"port": 0},
         "web": {"autoscaling": {"enabled": False}},
         "worker": {"autoscaling": {"enabled": False}},
         "ingress": {"annotations": None},
@@ -163,17 +164,38 @@ def test_selectors_find_the_pods_that_they_mean(render):
             )
 
 
-def test_the_network_lets_in_the_ingress_controller_alone_and_nothing_out_to_private_networks(render):
+def test_the_network_lets_in_the_ingress_controller_and_prometheus_alone_and_nothing_out_to_private_networks(
+    render,
+):
     objects = render({})
     policies = {name: one["spec"] for (kind, name), one in objects.items() if kind == "NetworkPolicy"}
     assert sorted(policies) == ["docent-prepare", "docent-web", "docent-worker"]
     assert all(one["policyTypes"] == ["Ingress", "Egress"] for one in policies.values())
-    assert [name for name, one in policies.items() if one.get("ingress")] == ["docent-web"]
+    ports = {
+        name: [rule["ports"][0]["port"] for rule in one.get("ingress", ())] for name, one in policies.items()
+    }
+    assert ports == {"docent-prepare": [], "docent-web": ["http", "metrics"], "docent-worker": ["metrics"]}
+    [_, metrics] = policies["docent-web"]["ingress"]
+    assert metrics["from"][0]["namespaceSelector"]["matchLabels"] == {
+        "kubernetes.io/metadata.name": "monitoring"
+    }
     blocks = [
         to["ipBlock"] for rule in policies["docent-worker"]["egress"] for to in rule["to"] if "ipBlock" in to
     ]
     assert {"10.0.0.0/8", "169.254.0.0/16", "192.168.0.0/16"} <= set(blocks[0]["except"])
     assert len(render(VARIANTS["everything set"])["NetworkPolicy", "docent-web"]["spec"]["egress"]) == 4
+
+
+@pytest.mark.parametrize("name", ["docent-web", "docent-worker"])
+def test_every_replica_serves_metrics_on_a_named_port(render, name):
+    pod = pods(render({"metrics": {"port": 9999}}))[name]
+    [container] = pod["spec"]["containers"]
+    assert {"name": "metrics", "containerPort": 9999} in container["ports"]
+    assert {"name": "METRICS_PORT", "value": "9999"} in container["env"]
+    assert pod["metadata"]["annotations"]["prometheus.io/port"] == "9999"
+    without = pods(render(VARIANTS["everything off"]))[name]
+    assert "annotations" not in without["metadata"]
+    assert "METRICS_PORT" not in {one["name"] for one in without["spec"]["containers"][0]["env"]}
 
 
 def test_the_ingress_streams_over_tls(render):

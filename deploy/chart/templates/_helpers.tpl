@@ -11,6 +11,15 @@ app.kubernetes.io/managed-by: {{ .release.Release.Service }}
 helm.sh/chart: {{ .release.Chart.Name }}-{{ .release.Chart.Version }}
 {{- end }}
 
+{{- /* With this, a Prometheus that looks for annotated pods finds every replica. */}}
+{{- define "docent.scraped" -}}
+{{- with .release.Values.metrics.port }}
+annotations:
+  prometheus.io/scrape: "true"
+  prometheus.io/port: {{ . | quote }}
+{{- end }}
+{{- end }}
+
 {{- /* What all pods share: who they run as, and where they may write. */}}
 {{- define "docent.pod" -}}
 automountServiceAccountToken: false
@@ -69,6 +78,12 @@ env:
     value: https://{{ .release.Values.ingress.host }}
   - name: TRUSTED_PROXIES
     value: "1"
+  {{- with .release.Values.metrics.port }}
+  - name: METRICS_HOST
+    value: 0.0.0.0
+  - name: METRICS_PORT
+    value: {{ . | quote }}
+  {{- end }}
   {{- range $name, $value := .release.Values.settings }}
   - name: {{ $name }}
     value: {{ $value | quote }}
