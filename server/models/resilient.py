@@ -123,7 +123,7 @@ class Calls:
             begun, result, called = False, "ok", monotonic()
             try:
                 call = each(f"model {self._kind}", lambda: self._watched(start, began), model=self._name)
-                with closing(call) as items, self._slot():
+                with self._slot(), closing(call) as items:
                     for item in items:
                         begun = True
                         yield item
