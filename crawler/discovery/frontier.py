@@ -9,6 +9,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 
 from crawler.discovery.urls import Spellings
+from crawler.spilling import Spilling
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +32,9 @@ class Frontier:
         self._max_depth = max_depth
         self._max_urls = max_urls
         self._queue: deque[Item] = deque()
-        self._seen: set[str] = set()
+        self._seen: Spilling[bool] = Spilling()
+        """Address -> whether it ended as a page."""
         self._deep: dict[str, Item] = {}
-        self._pages: set[str] = set()
         self._spellings = Spellings()
         self._under_way = 0
         self._slots = 0
@@ -77,10 +78,8 @@ class Frontier:
     def restore(self, url: str, *, keeps_slot: bool) -> None:
         """Add a URL that ended, or was visited, before the crawl was interrupted."""
         with self._changed:
-            self._seen.add(url)
+            self._seen[url] = keeps_slot
             self._slots += keeps_slot
-            if keeps_slot:
-                self._pages.add(url)
 
     def knows(self, url: str) -> bool:
         """Return whether a URL was found before and needs nothing more; called for every link."""
@@ -140,12 +139,12 @@ class Frontier:
     def note_page(self, url: str) -> None:
         """Remember that a URL ended as a page."""
         with self._changed:
-            self._pages.add(url)
+            self._seen[url] = True
 
     def is_page(self, url: str) -> bool:
         """Return whether a URL ended as a page."""
         with self._changed:
-            return url in self._pages
+            return self._seen.get(url, False)
 
     def same_as(self, item: Item) -> str:
         """Return the known URL that `item` spells differently; empty when there is none."""
@@ -155,7 +154,7 @@ class Frontier:
                 return short if short in self._seen else ""
             # What a redirect leads to may be the twin of what redirects.
             twin = "" if item.hops else self._spellings.twin(item.url)
-            return twin if twin in self._pages else ""
+            return twin if self._seen.get(twin, False) else ""
 
     def close(self) -> None:
         """Let `take` return None from now on."""
@@ -174,5 +173,5 @@ class Frontier:
         if len(self._seen) >= self._max_urls:
             self.first_ignored = self.first_ignored or url
             return False
-        self._seen.add(url)
+        self._seen[url] = False
         return True
