@@ -54,8 +54,8 @@ class Site(asyncio.Protocol):
                 status = b"304 Not Modified"
             elif number is not None:
                 body, status = page(number), b"200 OK"
-            head = b"HTTP/1.1 %s\\r\\nContent-Type: text/html\\r\\nETag: %s\\r\\nContent-Length: %d\\r\\n\\r\\n"
-            self.transport.write(head % (status, tag, len(body)) + body)
+            head = (b"HTTP/1.1 %s", b"Content-Type: text/html", b"ETag: %s", b"Content-Length: %d", b"", b"")
+            self.transport.write(b"\\r\\n".join(head) % (status, tag, len(body)) + body)
 
 async def main():
     server = await asyncio.get_running_loop().create_server(Site, "127.0.0.1", 0)

@@ -127,12 +127,12 @@ def _crawl(name, args, runtime: Runtime, workers, replacement) -> None:
         done = sum(number for state, number in counts.items() if state not in ("waiting", "read"))
         if not read_s and done >= args.pages:
             read_s = time.monotonic() - began
-        if replacement is not None and killed < len(workers):
-            if done > args.pages * (killed + 1) / (len(workers) + 2):
-                workers[killed].kill()
-                workers[killed].wait()
-                workers[killed] = replacement()
-                killed += 1
+        due = args.pages * (killed + 1) / (len(workers) + 2)
+        if replacement is not None and killed < len(workers) and done > due:
+            workers[killed].kill()
+            workers[killed].wait()
+            workers[killed] = replacement()
+            killed += 1
         time.sleep(0.5)
     seconds = time.monotonic() - began
     print(

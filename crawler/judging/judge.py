@@ -48,8 +48,8 @@ class PageJudge:
         """The template that pages are cleaned with, once it is decided."""
         self._unjudged: list[Visit] = []
         self._first_with: dict[str, str] = {}
-        """Hash of a page as it was read -> the first URL with it. Once the template is decided, only of pages on
-        which it keeps something."""
+        """Hash of a page as it was read -> the first URL with it. Once the template is decided, only of pages
+        on which it keeps something."""
         self._duplicates = Duplicates(known)
         self._near = NearDuplicates(options)
         for url, entry in known.items():
