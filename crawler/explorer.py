@@ -182,12 +182,13 @@ class Explorer:
 
     def _share(self, shared: SharedFrontier) -> None:
         """Exchange URLs and visits with other processes until no URL is left in the shared frontier."""
+        kept = min(_KEPT, self._options.share_from)
         try:
             while not self._tools.stopped.is_set() and not self._frontier.is_closed:
-                given = self._frontier.surplus(_KEPT, _BATCH)
+                given = self._frontier.surplus(kept, _BATCH)
                 shared.put(given)
-                if self._frontier.waiting < _KEPT // 2:
-                    self._frontier.put_back(shared.take_back(_KEPT))
+                if self._frontier.waiting <= kept // 2:
+                    self._frontier.put_back(shared.take_back(kept))
                 visits = self._take_in(shared)
                 self._tools.pacer.shared_by(shared.processes())
                 is_over = self._frontier.is_full and self._frontier.expected == 1

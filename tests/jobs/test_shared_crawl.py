@@ -8,7 +8,7 @@ import pytest
 from server.storage.crawls.frontier import LeasedUrls
 from tests.jobs.conftest import Installation, SlowWebsite, installation_of
 
-PAGES = 300
+PAGES = 200
 SHARED = {"CRAWL_SHARE_FROM": "20", "CRAWL_MAX_PAGES": "1000"}
 
 
@@ -20,6 +20,12 @@ class BusyWebsite(SlowWebsite):
         self.moment_s = moment_s
         self.delay = delay
         self.moments = []
+
+    def set_page(self, number):
+        super().set_page(number)
+        title, content = self.pages[self.path(number)]
+        links = content[content.index("<ul>") :]
+        self.pages[self.path(number)] = (title, f"<p>Lamp {number} costs {number} EUR.</p>{links}")
 
     def answer(self, path):
         if path == "/robots.txt":
@@ -61,7 +67,7 @@ def test_a_worker_that_is_killed_loses_no_page_and_another_goes_on(shared, kille
     first = shop.worker()
     shop.until(lambda: shop.run.state == "running", "the crawl")
     second = shop.worker()
-    shop.until(lambda: at_work(shop) == 2 and len(website.requests) > 100, "help")
+    shop.until(lambda: at_work(shop) == 2 and len(website.requests) > PAGES // 4, "help")
     victim = second if killed == "the one that helps" else first
     victim.kill()
     shop.die(victim)
@@ -79,7 +85,7 @@ def test_a_worker_that_is_killed_loses_no_page_and_another_goes_on(shared, kille
 
 
 def test_two_workers_keep_the_crawl_delay_of_the_host(shared):
-    website = BusyWebsite(9, delay=1)
+    website = BusyWebsite(12, delay=1)
     shop = shared(website, crawl_share_from=1, crawl_use_sitemaps=0)
     shop.runtime.crawling.start("shop")
     workers = [shop.worker(), shop.worker()]
