@@ -50,7 +50,7 @@ class Explorer:
         frontier: Frontier,
         traps: Traps,
         known: Iterable[str],
-        wait_for_consumer: Callable[[], None],
+        wait_for_consumer: Callable[[float | None], bool],
         shared: SharedFrontier | None = None,
     ) -> None:
         self._options = options
@@ -155,13 +155,13 @@ class Explorer:
         return ExplainedStep()
 
     def _work(self) -> None:
-        self._may_go_on()
+        self._may_go_on(None)
         while (item := self._frontier.take()) is not None:
             visit = self._visit(item)
             if self._tools.stopped.is_set():
                 return  # what came of it may be the stop's doing
             self.steps.put(self._followed(item, visit))
-            self._may_go_on()
+            self._may_go_on(None)
 
     def _visit(self, item: Item) -> Visit:
         return self._not_visited(item) or self._tools.visit(item)
@@ -202,9 +202,8 @@ class Explorer:
 
     def _take_in(self, shared: SharedFrontier) -> int:
         """Go on with the visits of other processes as with those of this one; return how many there were."""
-        if self._taken_in:
+        if self._taken_in or not self._may_go_on(0.0):
             return 0
-        self._may_go_on()
         number = 0
         for item, text in shared.brought(_KEPT):
             if not self._frontier.take_in(item.url):

@@ -98,9 +98,9 @@ class CrawlRecorder:
             self._frontier.restore(entry.url, keeps_slot=visit.outcome.state in HAS_PAGE)
             self._replays.append(visit)
 
-    def wait_for_consumer(self) -> None:
-        """Block while too many outcomes wait for the consumer."""
-        self._room.wait()
+    def wait_for_consumer(self, timeout: float | None = None) -> bool:
+        """Block while too many outcomes wait for the consumer; False if they still do after `timeout`."""
+        return self._room.wait(timeout)
 
     def outcome_taken(self) -> None:
         """Note that the consumer took an outcome."""

@@ -15,9 +15,13 @@ _MOST_HERE = 10_000
 _BATCH = 1000
 _SCHEMA = """
 PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
-CREATE TABLE entries (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE entries (key BLOB PRIMARY KEY, value TEXT) WITHOUT ROWID;
 """
 _WRITE = "INSERT OR REPLACE INTO entries VALUES (?, ?)"
+
+
+def _bytes(key: str) -> bytes:
+    return key.encode("utf-8", "surrogatepass")
 
 
 def _same(value: Any) -> Any:
@@ -50,7 +54,7 @@ class Spilling(MutableMapping[str, V]):
                 return self._here[key]
             if self._file is None:
                 raise KeyError(key)
-            row = self._file.execute("SELECT value FROM entries WHERE key = ?", (key,)).fetchone()
+            row = self._file.execute("SELECT value FROM entries WHERE key = ?", (_bytes(key),)).fetchone()
         if row is None:
             raise KeyError(key)
         return self._decode(json.loads(row[0]))
@@ -73,7 +77,7 @@ class Spilling(MutableMapping[str, V]):
             self._length -= 1
             self._here.pop(key, None)
             if self._file is not None:
-                self._file.execute("DELETE FROM entries WHERE key = ?", (key,))
+                self._file.execute("DELETE FROM entries WHERE key = ?", (_bytes(key),))
 
     def __iter__(self) -> Iterator[str]:
         with self._lock:
@@ -93,12 +97,14 @@ class Spilling(MutableMapping[str, V]):
             if self._file is None:
                 return []
             wanted = "SELECT key FROM entries WHERE key > ? ORDER BY key LIMIT ?"
-            return [key for (key,) in self._file.execute(wanted, (after, _BATCH))]
+            found = self._file.execute(wanted, (_bytes(after), _BATCH))
+            return [key.decode("utf-8", "surrogatepass") for (key,) in found]
 
     def _is_in_file(self, key: object) -> bool:
-        if self._file is None:
+        if self._file is None or not isinstance(key, str):
             return False
-        return self._file.execute("SELECT 1 FROM entries WHERE key = ?", (key,)).fetchone() is not None
+        found = self._file.execute("SELECT 1 FROM entries WHERE key = ?", (_bytes(key),))
+        return found.fetchone() is not None
 
     def _spill(self) -> None:
         if self._file is None:
@@ -110,5 +116,5 @@ class Spilling(MutableMapping[str, V]):
         self._file.execute("COMMIT")
         self._here.clear()
 
-    def _rows(self) -> Iterable[tuple[str, str]]:
-        return ((key, json.dumps(self._encode(value))) for key, value in self._here.items())
+    def _rows(self) -> Iterable[tuple[bytes, str]]:
+        return ((_bytes(key), json.dumps(self._encode(value))) for key, value in self._here.items())

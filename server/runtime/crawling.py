@@ -102,7 +102,7 @@ class Crawling:
 
     def help(self) -> CrawlHelp:
         """Return the part that helps with crawls of other workers."""
-        return CrawlHelp(self._database, self._configuration.settings)
+        return CrawlHelp(self._database, lambda: self._configuration.settings)
 
     def remove_site(self, site_id: str) -> None:
         """Hide a site immediately and queue its removal by the job worker. Raises UnknownSite."""

@@ -151,10 +151,12 @@ class LeasedUrls(Store):
 
 def offered(db: Database, is_ours: Callable[[str], bool]) -> tuple[int, str] | None:
     """Return a running crawl that wants help, and its site; none that this process carries out itself."""
+    of_crawl = _rows.crawl_id == crawls.c.id
+    brought = select(func.count()).select_from(crawl_frontier).where(of_crawl, _IS_BROUGHT).scalar_subquery()
     wanted = (
         select(crawls.c.id, crawls.c.site_id, crawls.c.holder)
         .where(crawls.c.state == RUNNING, crawls.c.wanted == "")
-        .where(select(_rows.url).where(_rows.crawl_id == crawls.c.id, _IS_FREE).exists())
+        .where(select(_rows.url).where(of_crawl, _IS_FREE).exists(), brought < MOST_BROUGHT // 2)
     )
     with db.connect() as connection:
         found = connection.execute(wanted.order_by(crawls.c.id)).all()
@@ -206,7 +208,8 @@ class HostTurns(Store):
             update(crawl_hosts)
             .where(crawl_hosts.c.host == host)
             .values(
-                next_at=latest(crawl_hosts.c.next_at, until), overloads=crawl_hosts.c.overloads + overloaded
+                next_at=latest(crawl_hosts.c.next_at, until),
+                overloads=crawl_hosts.c.overloads + int(overloaded),
             )
         )
         with self._db.begin() as connection:
