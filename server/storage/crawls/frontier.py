@@ -204,14 +204,11 @@ class HostTurns(Store):
         until = time.time() + seconds
         latest = func.max if self._db.dialect == "sqlite" else func.greatest
         self._make(host)
-        held = (
-            update(crawl_hosts)
-            .where(crawl_hosts.c.host == host)
-            .values(
-                next_at=latest(crawl_hosts.c.next_at, until),
-                overloads=crawl_hosts.c.overloads + int(overloaded),
-            )
-        )
+        longer = {
+            "next_at": latest(crawl_hosts.c.next_at, until),
+            "overloads": crawl_hosts.c.overloads + int(overloaded),
+        }
+        held = update(crawl_hosts).where(crawl_hosts.c.host == host).values(longer)
         with self._db.begin() as connection:
             return int(connection.execute(held.returning(crawl_hosts.c.overloads)).scalar_one())
 
