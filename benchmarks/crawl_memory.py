@@ -18,10 +18,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
-_SERVER = """
+SITE = """
 import asyncio, random, sys
 
 PAGES = int(sys.argv[1])
+PARAGRAPHS = int((sys.argv + ["6"])[2])
 WORDS = ["".join(random.Random(n).choices("bdfgklmnprstv", k=3) + random.Random(-n).choices("aeiou", k=3))
          for n in range(5000)]
 
@@ -29,7 +30,7 @@ def page(n):
     chance = random.Random(n)
     children = range(10 * n + 1, min(10 * n + 11, PAGES))
     links = "".join(f'<li><a href="{address(m)}">{WORDS[m % 5000]} {m}</a></li>' for m in children)
-    text = "".join(f"<p>{' '.join(chance.choices(WORDS, k=60))}.</p>" for _ in range(6))
+    text = "".join(f"<p>{' '.join(chance.choices(WORDS, k=60))}.</p>" for _ in range(PARAGRAPHS))
     menu = "".join(f'<li><a href="{address(m)}">{WORDS[m]}</a></li>' for m in range(min(PAGES, 10)))
     return (f"<!DOCTYPE html><html lang=en><head><title>{WORDS[n % 5000]} {n}</title></head><body>"
             f"<nav><ul>{menu}</ul></nav><main><h1>{WORDS[n % 5000]} {n}</h1>{text}<ul>{links}</ul></main>"
@@ -48,10 +49,13 @@ class Site(asyncio.Protocol):
         while b"\\r\\n\\r\\n" in self.received:
             head, _, self.received = self.received.partition(b"\\r\\n\\r\\n")
             number = NUMBERS.get(head.split(b" ", 2)[1].decode())
-            body = page(number) if number is not None else b""
-            status = b"200 OK" if number is not None else b"404 Not Found"
-            head = b"HTTP/1.1 %s\\r\\nContent-Type: text/html\\r\\nContent-Length: %d\\r\\n\\r\\n"
-            self.transport.write(head % (status, len(body)) + body)
+            body, status, tag = b"", b"404 Not Found", b'"%d"' % (number or 0)
+            if number is not None and b"If-None-Match: " + tag in head:
+                status = b"304 Not Modified"
+            elif number is not None:
+                body, status = page(number), b"200 OK"
+            head = (b"HTTP/1.1 %s", b"Content-Type: text/html", b"ETag: %s", b"Content-Length: %d", b"", b"")
+            self.transport.write(b"\\r\\n".join(head) % (status, tag, len(body)) + body)
 
 async def main():
     server = await asyncio.get_running_loop().create_server(Site, "127.0.0.1", 0)
@@ -118,7 +122,7 @@ def main() -> None:
 
 
 def _run(pages: int, processes: int, journal: str) -> dict[str, float]:
-    server = subprocess.Popen([sys.executable, "-c", _SERVER, str(pages)], stdout=subprocess.PIPE, text=True)
+    server = subprocess.Popen([sys.executable, "-c", SITE, str(pages)], stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
         url = f"http://127.0.0.1:{server.stdout.readline().strip()}/"

@@ -16,13 +16,14 @@ from contextlib import closing
 from dataclasses import replace
 from queue import Empty
 
-from crawler.discovery.frontier import Frontier, Item
+from crawler.discovery.frontier import Frontier, Item, SharedFrontier
 from crawler.discovery.scope import CrawlScope
 from crawler.discovery.traps import Traps
 from crawler.errors import BadStart, FetchError, Refused
 from crawler.explorer import Explorer
 from crawler.fetching.addresses import AddressGuard
 from crawler.fetching.fetcher import Validators
+from crawler.fetching.pacer import HostTurns
 from crawler.journal import CrawlJournal
 from crawler.judging.judge import PageJudge
 from crawler.judging.templates import Template
@@ -34,6 +35,7 @@ from crawler.visit import CrawlTools, Visit, ended
 OnProgress = Callable[[CrawlProgress], None]
 _POLL_S = 0.1
 _GOODBYE_S = 3.0
+_MOST_AT_ONCE = 500
 
 
 def crawl(  # noqa: PLR0913 - whoever crawls names the few they need
@@ -45,6 +47,8 @@ def crawl(  # noqa: PLR0913 - whoever crawls names the few they need
     guard: AddressGuard | None = None,
     journal: CrawlJournal | None = None,
     template: str = "",
+    shared: SharedFrontier | None = None,
+    turns: HostTurns | None = None,
 ) -> Generator[UrlOutcome, None, None]:
     """Crawl a site and yield exactly one outcome for every URL found on it.
 
@@ -53,8 +57,9 @@ def crawl(  # noqa: PLR0913 - whoever crawls names the few they need
     outcome. `on_progress` is called in the consumer's thread after each outcome, and every second
     without one. With a `journal` the crawl resumes where it was interrupted; it yields an outcome again
     until the consumer has called `journal.settle`. `template`: what the journal of an earlier crawl
-    noted under that name, the text that recurs on most pages of this site. Closing the iterator ends all
-    requests and threads. Raises BadStart, before anything is fetched.
+    noted under that name, the text that recurs on most pages of this site. With a journal, other processes
+    visit URLs in `shared` when many wait (see helping.py); `turns` give the pace of a host to all who ask it.
+    Closing the iterator ends all requests and threads. Raises BadStart, before anything is fetched.
     """
     guard = guard or options.guard
     for url in options.start_urls:
@@ -64,7 +69,7 @@ def crawl(  # noqa: PLR0913 - whoever crawls names the few they need
     def outcomes() -> Generator[UrlOutcome, None, None]:  # threads and connections start when it is iterated
         progress = on_progress or (lambda progress: None)
         yield from _Crawl(
-            options, guard, known or {}, journal, learned, stop or threading.Event(), progress
+            options, guard, known or {}, journal, learned, stop or threading.Event(), progress, shared, turns
         ).run()
 
     return outcomes()
@@ -92,7 +97,10 @@ class _Crawl:
         template: Template | None,
         stop: threading.Event,
         on_progress: OnProgress,
+        shared: SharedFrontier | None,
+        turns: HostTurns | None,
     ) -> None:
+        self._shared = shared
         self._options = options
         self._stop_wanted = stop
         self._on_progress = on_progress
@@ -102,13 +110,13 @@ class _Crawl:
         self._frontier = Frontier(
             max_pages=options.max_pages, max_depth=options.max_depth, max_urls=options.max_urls
         )
-        self._tools = CrawlTools(options, guard, known)
+        self._tools = CrawlTools(options, guard, known, turns)
         self._judge = PageJudge(options, known, template)
         traps = Traps(options)
         backlog = 2 * options.concurrency + 16
-        self._recorder = CrawlRecorder(self._frontier, self._judge, traps, journal, backlog)
+        self._recorder = CrawlRecorder(self._frontier, self._judge, traps, journal, backlog, shared)
         self._explorer = Explorer(
-            options, self._tools, self._frontier, traps, known, self._recorder.wait_for_consumer
+            options, self._tools, self._frontier, traps, known, self._recorder.wait_for_consumer, shared
         )
 
     def run(self) -> Generator[UrlOutcome, None, None]:
@@ -174,6 +182,9 @@ class _Crawl:
         )
         for item in waiting:
             yield ended(item, UrlState.OVER_LIMIT, limit)
+        while self._shared is not None and (shared := self._shared.take_back(_MOST_AT_ONCE, leased=True)):
+            for item in shared:
+                yield ended(item, UrlState.OVER_LIMIT, limit)
         for item in deep:
             reason = f"more than {self._options.max_depth} clicks from the start"
             yield ended(item, UrlState.OVER_LIMIT, reason)

@@ -6,21 +6,25 @@ or neither.
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from queue import SimpleQueue
 
 from crawler.discovery import urls
-from crawler.discovery.frontier import Frontier, Item
+from crawler.discovery.frontier import Frontier, Item, SharedFrontier
 from crawler.discovery.scope import CrawlScope
 from crawler.discovery.sitemap import Sitemaps
 from crawler.discovery.traps import Traps
 from crawler.options import CrawlOptions
 from crawler.report import UrlState
-from crawler.visit import CrawlTools, Visit, ended
+from crawler.visit import CrawlTools, Visit, ended, visit_from_text
 
 _GOODBYE_S = 3.0
 _BATCH = 500
+_KEPT = 100
+"""URLs that wait in this process while others wait in the shared frontier."""
+_SHARE_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +36,22 @@ class ExplainedStep:
     """URLs that entered the queue."""
     objected: list[Visit] = field(default_factory=list)
     """URLs that a rule ended without a visit."""
+    is_shared: bool = False
+    """Whether another process made the visit."""
 
 
 class Explorer:
     """Fills `steps` until the frontier is empty; `wait_for_consumer` blocks while the consumer lags."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of one crawl
         self,
         options: CrawlOptions,
         tools: CrawlTools,
         frontier: Frontier,
         traps: Traps,
         known: Iterable[str],
-        wait_for_consumer: Callable[[], None],
+        wait_for_consumer: Callable[[float | None], bool],
+        shared: SharedFrontier | None = None,
     ) -> None:
         self._options = options
         self._tools = tools
@@ -53,6 +60,10 @@ class Explorer:
         self._may_go_on = wait_for_consumer
         self._scope = CrawlScope(options)
         self._traps = traps
+        self._shared = shared
+        self._sharing = threading.Lock()
+        self._taken_in: set[str] = set()
+        """URLs whose visits were taken in and are not in the journal yet."""
         self._threads: list[threading.Thread] = []
         self.steps: SimpleQueue[ExplainedStep] = SimpleQueue()
         self.failure: BaseException | None = None
@@ -61,10 +72,16 @@ class Explorer:
         """Start the threads: one reads known pages and sitemaps, the others visit URLs."""
         self._frontier.expect_more()
         jobs = [self._seed] + [self._work] * self._options.concurrency
-        for number, job in enumerate(jobs):
-            thread = threading.Thread(target=self._guarded, args=(job,), name=f"crawl-{number}", daemon=True)
-            self._threads.append(thread)
-            thread.start()
+        if self._shared is not None and not self._shared.is_empty():
+            self._share_now()
+        for job in jobs:
+            self._run(job)
+
+    def _run(self, job: Callable[[], None]) -> None:
+        name = f"crawl-{len(self._threads)}"
+        thread = threading.Thread(target=self._guarded, args=(job,), name=name, daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
     @property
     def is_alive(self) -> bool:
@@ -138,23 +155,71 @@ class Explorer:
         return ExplainedStep()
 
     def _work(self) -> None:
-        self._may_go_on()
+        self._may_go_on(None)
         while (item := self._frontier.take()) is not None:
             visit = self._visit(item)
             if self._tools.stopped.is_set():
                 return  # what came of it may be the stop's doing
             self.steps.put(self._followed(item, visit))
-            self._may_go_on()
+            self._may_go_on(None)
 
     def _visit(self, item: Item) -> Visit:
+        return self._not_visited(item) or self._tools.visit(item)
+
+    def _not_visited(self, item: Item) -> Visit | None:
+        """Return the end of a URL that needs no visit any more."""
         other = self._frontier.same_as(item)
         if other:
             return ended(item, UrlState.DUPLICATE, f"same page as {other}")
         trap = self._traps.closed(item.url)
-        if trap:
-            return ended(item, UrlState.OVER_LIMIT, trap)
-        self._tools.pacer.at_least(self._tools.robots.delay_s(item.url), item.url)
-        return self._tools.visits.visit(item)
+        return ended(item, UrlState.OVER_LIMIT, trap) if trap else None
+
+    def _share_now(self) -> None:
+        """Begin to share URLs with other processes, unless that goes on already."""
+        if self._shared is not None and self._sharing.acquire(blocking=False):
+            self._frontier.expect_more()
+            self._run(partial(self._share, self._shared))
+
+    def _share(self, shared: SharedFrontier) -> None:
+        """Exchange URLs and visits with other processes until no URL is left in the shared frontier."""
+        kept = min(_KEPT, self._options.share_from)
+        try:
+            while not self._tools.stopped.is_set() and not self._frontier.is_closed:
+                given = self._frontier.surplus(kept, _BATCH)
+                shared.put(given)
+                if self._frontier.waiting <= kept // 2:
+                    self._frontier.put_back(shared.take_back(kept))
+                visits = self._take_in(shared)
+                self._tools.pacer.shared_by(shared.processes())
+                is_over = self._frontier.is_full and self._frontier.expected == 1
+                if is_over or (not given and shared.is_empty()):
+                    break
+                if not given and not visits:
+                    self._tools.stopped.wait(_SHARE_S)
+        finally:
+            self._sharing.release()
+            self._frontier.no_more()
+
+    def _take_in(self, shared: SharedFrontier) -> int:
+        """Go on with the visits of other processes as with those of this one; return how many there were."""
+        if self._taken_in or not self._may_go_on(0.0):
+            return 0
+        number = 0
+        for item, text in shared.brought(_KEPT):
+            if not self._frontier.take_in(item.url):
+                break
+            self._taken_in.add(item.url)
+            visit = self._not_visited(item) or visit_from_text(text, item)
+            self.steps.put(replace(self._followed(item, visit), is_shared=True))
+            number += 1
+        return number
+
+    def recorded(self, steps: Sequence[ExplainedStep]) -> None:
+        """Note that these steps are in the journal."""
+        urls = [step.visit.item.url for step in steps if step.is_shared and step.visit]
+        if urls and self._shared is not None:
+            self._shared.recorded(urls)
+            self._taken_in.difference_update(urls)
 
     def _followed(self, item: Item, visit: Visit) -> ExplainedStep:
         """Add everything the visit leads to, and return both as a step."""
@@ -186,5 +251,7 @@ class Explorer:
             added = self._frontier.add(item, first=first)
             if added is not None:
                 step.found.append(added)
+                if self._frontier.waiting > self._options.share_from:
+                    self._share_now()
         elif self._frontier.enter(item.url):
             step.objected.append(ended(item, *objection))

@@ -57,6 +57,8 @@ class CrawlOptions:
     """Least time between two requests; robots.txt may ask for more."""
     max_delay_s: float = 30.0
     """Longest Crawl-delay that is obeyed as written; a longer one is taken for this."""
+    share_from: int = 1000
+    """Addresses that wait from which on other processes may visit some of them."""
     retries: int = 2
     """Further tries after a network error, 429 or a server error."""
     max_wait_s: float = 120.0

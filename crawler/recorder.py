@@ -3,27 +3,28 @@
 So the journal holds an outcome, with all URLs that its visit found, before the consumer gets it.
 """
 
-import json
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from queue import Empty, SimpleQueue
 
 from crawler.discovery import urls
-from crawler.discovery.frontier import Frontier, Item
+from crawler.discovery.frontier import Frontier, Item, SharedFrontier
 from crawler.discovery.traps import Traps
 from crawler.discovery.urls import Spellings
 from crawler.explorer import ExplainedStep, Explorer
 from crawler.journal import READ, WAITING, CrawlJournal, JournalEntry
 from crawler.judging.judge import Ending, PageJudge
 from crawler.judging.templates import Template
-from crawler.page import Page
 from crawler.report import HAS_PAGE, CrawlReport, UrlOutcome, UrlState
-from crawler.visit import Visit
+from crawler.visit import Visit, visit_from_text, visit_to_text
 
 _POLL_S = 0.05
 _MOST_STEPS = 200
+_MOST_RESTORED = 5000
+"""URLs that wait in memory while the journal of a large site is read."""
 _NOTHING_NEW = frozenset({UrlState.DUPLICATE, UrlState.EMPTY, UrlState.GONE})
 TEMPLATE = "template"
 _SPELLINGS = "spellings"
@@ -33,9 +34,16 @@ class CrawlRecorder:
     """Judges and records one crawl. The queue `outcomes` ends with None."""
 
     def __init__(
-        self, frontier: Frontier, judge: PageJudge, traps: Traps, journal: CrawlJournal | None, limit: int
+        self,
+        frontier: Frontier,
+        judge: PageJudge,
+        traps: Traps,
+        journal: CrawlJournal | None,
+        limit: int,
+        shared: SharedFrontier | None = None,
     ) -> None:
         """At most `limit` outcomes wait for the consumer; then the crawl pauses."""
+        self._shared = shared
         self._frontier = frontier
         self._traps = traps
         self._judge = judge
@@ -61,27 +69,38 @@ class CrawlRecorder:
         if _SPELLINGS in notes:
             self._spellings = Spellings.restored(notes[_SPELLINGS])
             self._frontier.learn(Spellings.restored(notes[_SPELLINGS]))
+        elsewhere = set() if self._shared is None else self._shared.begin()
         for entry in self._journal.entries():
-            self._restore(entry, report)
+            self._restore(entry, report, elsewhere)
+        if self._shared is not None and elsewhere:
+            self._shared.recorded(list(elsewhere))  # found by a page that is visited again
 
-    def _restore(self, entry: JournalEntry, report: CrawlReport) -> None:
+    def _restore(self, entry: JournalEntry, report: CrawlReport, elsewhere: set[str]) -> None:
         if entry.state == WAITING:
             self._traps.restore(entry.url)
+            if entry.url in elsewhere:
+                elsewhere.remove(entry.url)
+                self._frontier.enter(entry.url)  # another process visits it, or has
+                return
             self._frontier.add(Item(entry.url, entry.depth, entry.hops, entry.found_on))
-        elif entry.settled:
+            if self._shared is not None and self._frontier.waiting > _MOST_RESTORED:
+                self._shared.put(self._frontier.surplus(_MOST_RESTORED // 2, _MOST_RESTORED))
+            return
+        if entry.settled:
             state = UrlState(entry.state)
             report.restore(state)
             self._frontier.restore(entry.url, keeps_slot=state in HAS_PAGE)
             self._judge.restore(entry.url, entry.content_hash, entry.fingerprint)
             self._traps.restore(entry.url, _usefulness(state))
         else:
-            visit = visit_of(entry)
+            item = Item(entry.url, entry.depth, entry.hops, entry.found_on)
+            visit = visit_from_text(entry.visit, item, entry.status)
             self._frontier.restore(entry.url, keeps_slot=visit.outcome.state in HAS_PAGE)
             self._replays.append(visit)
 
-    def wait_for_consumer(self) -> None:
-        """Block while too many outcomes wait for the consumer."""
-        self._room.wait()
+    def wait_for_consumer(self, timeout: float | None = None) -> bool:
+        """Block while too many outcomes wait for the consumer; False if they still do after `timeout`."""
+        return self._room.wait(timeout)
 
     def outcome_taken(self) -> None:
         """Note that the consumer took an outcome."""
@@ -99,6 +118,7 @@ class CrawlRecorder:
             self._replay()
             for steps in self._steps(explorer):
                 self._process(steps)
+                explorer.recorded(steps)
             self._finish(explorer, leftovers)
         except BaseException as error:  # noqa: BLE001 - raised again in the consumer's thread, not lost
             self.failure = error
@@ -124,7 +144,7 @@ class CrawlRecorder:
                 yield batch
             elif not alive:
                 return
-            elif self._waits_for_pages and self._frontier.under_way <= 1:
+            elif self._waits_for_pages and (self._frontier.under_way <= 1 or self._frontier.is_full):
                 self._record({}, self._judge.learn())  # no more pages are coming to learn from
 
     def _finish(self, explorer: Explorer, leftovers: Callable[[], Iterable[Visit]]) -> None:
@@ -143,7 +163,8 @@ class CrawlRecorder:
         endings: list[Ending] = []
         for step in steps:
             for item in step.found:
-                entries[item.url] = waiting_entry(item)
+                if not self._frontier.was_visited(item.url):  # before the step that found it came here
+                    entries[item.url] = waiting_entry(item)
             for visit in step.objected:
                 endings += self._judge.take(visit)
             if step.visit is not None:
@@ -151,6 +172,7 @@ class CrawlRecorder:
         self._record(entries, endings)
 
     def _visited(self, visit: Visit, entries: dict[str, JournalEntry]) -> list[Ending]:
+        self._frontier.note_visited(visit.item.url)
         endings = self._judge.take(visit)
         own = next((ending.outcome for ending in endings if ending.visit is visit), None)
         if own is None and self._journal is not None:
@@ -226,10 +248,8 @@ def waiting_entry(item: Item) -> JournalEntry:
 
 def visited_entry(visit: Visit) -> JournalEntry:
     """Return the entry of a URL that was visited and not judged yet."""
-    item = visit.item
-    return JournalEntry(
-        item.url, item.depth, item.hops, item.found_on, READ, status=visit.outcome.status, visit=_text(visit)
-    )
+    found = waiting_entry(visit.item)
+    return replace(found, state=READ, status=visit.outcome.status, visit=visit_to_text(visit))
 
 
 def ended_entry(ending: Ending) -> JournalEntry:
@@ -245,36 +265,5 @@ def ended_entry(ending: Ending) -> JournalEntry:
         status=outcome.status,
         content_hash=outcome.page.content_hash if outcome.page else "",
         fingerprint=ending.fingerprint,
-        visit=_text(ending.visit),
+        visit=visit_to_text(ending.visit),
     )
-
-
-def _text(visit: Visit) -> str:
-    outcome = visit.outcome
-    page = outcome.page.to_json() if outcome.page else None
-    value = {
-        "state": outcome.state.value,
-        "reason": outcome.reason,
-        "target": outcome.target,
-        "canonical": visit.canonical,
-        "page": page,
-    }
-    return json.dumps(value, ensure_ascii=False)
-
-
-def visit_of(entry: JournalEntry) -> Visit:
-    """Return the visit stored in an entry that is not settled."""
-    value = json.loads(entry.visit)
-    item = Item(entry.url, entry.depth, entry.hops, entry.found_on)
-    page = Page.from_json(value["page"]) if value["page"] else None
-    outcome = UrlOutcome(
-        url=entry.url,
-        state=UrlState(value["state"]),
-        reason=value["reason"],
-        status=entry.status,
-        page=page,
-        depth=entry.depth,
-        found_on=entry.found_on,
-        target=value["target"],
-    )
-    return Visit(item, outcome, canonical=value["canonical"])

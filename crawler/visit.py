@@ -7,6 +7,7 @@ A step that ends the visit gives its outcome. Decisions that need a comparison o
 text, the page limit) follow later (judging/judge.py).
 """
 
+import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from crawler.extractors import Extraction
 from crawler.extractors.html.metadata import robots_words
 from crawler.fetching.addresses import AddressGuard
 from crawler.fetching.fetcher import Fetcher, HttpResponse, Validators
-from crawler.fetching.pacer import OVERLOADED, Pacer, RetryingFetcher
+from crawler.fetching.pacer import OVERLOADED, HostTurns, Pacer, RetryingFetcher
 from crawler.fetching.robots import Robots
 from crawler.judging.soft_404 import Soft404
 from crawler.options import CrawlOptions
@@ -160,6 +161,42 @@ def ended(
     return Visit(item, outcome, follow)
 
 
+def visit_to_text(visit: Visit, *, with_links: bool = False) -> str:
+    """Return what `visit_from_text` reads; `with_links` for a process that has yet to follow them."""
+    outcome = visit.outcome
+    value: dict[str, object] = {
+        "state": outcome.state.value,
+        "reason": outcome.reason,
+        "target": outcome.target,
+        "canonical": visit.canonical,
+        "page": outcome.page.to_json() if outcome.page else None,
+    }
+    if with_links:
+        links = {"follow": visit.follow, "redirect": visit.redirect, "feeds": visit.feeds}
+        value |= links | {"status": outcome.status}
+    return json.dumps(value, ensure_ascii=False)
+
+
+def visit_from_text(text: str, item: Item, status: int = 0) -> Visit:
+    """Return the visit of `item`."""
+    value = json.loads(text)
+    visit = ended(
+        item,
+        UrlState(value["state"]),
+        value["reason"],
+        value.get("status", status),
+        Page.from_json(value["page"]) if value["page"] else None,
+        tuple(value.get("follow", ())),
+    )
+    return replace(
+        visit,
+        outcome=replace(visit.outcome, target=value["target"]),
+        canonical=value["canonical"],
+        redirect=value.get("redirect", ""),
+        feeds=tuple(value.get("feeds", ())),
+    )
+
+
 _NOT_ADDRESSEES = ("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview")
 
 
@@ -186,18 +223,29 @@ def is_believable_canonical(canonical: str, url: str) -> bool:
 class CrawlTools:
     """What all visits of one crawl share: fetcher, robots.txt rules, pacer, feeds, readers, browser."""
 
-    def __init__(self, options: CrawlOptions, guard: AddressGuard, known: Mapping[str, Validators]) -> None:
+    def __init__(
+        self,
+        options: CrawlOptions,
+        guard: AddressGuard,
+        known: Mapping[str, Validators],
+        turns: HostTurns | None = None,
+    ) -> None:
         self.stopped = threading.Event()
         self._renders_all = options.render == "always"
         self.fetcher = Fetcher(options, guard)
         self.robots = Robots(options, self.fetcher)
-        self.pacer = Pacer(options.delay_s, self.stopped, options.host_concurrency)
+        self.pacer = Pacer(options.delay_s, self.stopped, options.host_concurrency, turns)
         self.feeds = Feeds(options, self.robots, self.fetcher, self.pacer.wait)
         self._reader = PageReader(options.processes)
         self._renderer = Renderer(options, self.fetcher, lambda url: self.robots.verdict(url).allowed)
         retrying = RetryingFetcher(options, self.fetcher, self.pacer)
         content = ResponseReader(options, self._reader, self._renderer)
         self.visits = Visits(options, retrying, self.robots, content, known)
+
+    def visit(self, item: Item) -> Visit:
+        """Visit one URL at the pace that its host asks for."""
+        self.pacer.at_least(self.robots.delay_s(item.url), item.url)
+        return self.visits.visit(item)
 
     def require(self) -> None:
         """Raise BadStart when every page needs a browser and there is none."""

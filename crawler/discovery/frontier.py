@@ -2,13 +2,22 @@
 
 Every URL enters once. A URL that is taken occupies one of the slots of the page limit, and frees it again
 unless it turns out to be a page, so the limit is exact however many threads fetch.
+
+Of a large site most URLs that wait are in a SharedFrontier, where other processes take some too: under a
+lease that they renew, so that those of a process that was killed are free again soon. The process that
+carries out the crawl takes in what they bring, and it alone knows what was found and what became of it.
 """
 
 import threading
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from crawler.discovery.urls import Spellings
+from crawler.spilling import Spilling
+
+_FOUND, _VISITED, _PAGE = range(3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +32,34 @@ class Item:
     """Address of the page that links to it; empty for start addresses, sitemaps and earlier crawls."""
 
 
+class SharedFrontier(Protocol):
+    """URLs of one crawl that wait where other processes see them. Each call is atomic, and survives kill -9.
+
+    A URL stays until it is taken back, or until its visit is `recorded`.
+    """
+
+    def begin(self) -> set[str]:
+        """Drop the URLs that nobody visits; return the others, when a crawl goes on that was interrupted."""
+
+    def put(self, items: Sequence[Item]) -> None:
+        """Let others visit these; those that are there already stay as they are."""
+
+    def take_back(self, most: int, *, leased: bool = False) -> list[Item]:
+        """Remove and return some that nobody visits; with `leased`, any."""
+
+    def brought(self, most: int) -> list[tuple[Item, str]]:
+        """Return visits of others, as text."""
+
+    def recorded(self, urls: Sequence[str]) -> None:
+        """Remove URLs whose visits are in the journal."""
+
+    def is_empty(self) -> bool:
+        """Return whether no URL is left."""
+
+    def processes(self) -> int:
+        """Return how many processes visit URLs of the crawl, the one that carries it out included."""
+
+
 class Frontier:
     """The URLs of one crawl, in memory. Safe to use from many threads."""
 
@@ -31,11 +68,12 @@ class Frontier:
         self._max_depth = max_depth
         self._max_urls = max_urls
         self._queue: deque[Item] = deque()
-        self._seen: set[str] = set()
+        self._seen: Spilling[int] = Spilling()
+        """Address -> _FOUND, _VISITED or _PAGE."""
         self._deep: dict[str, Item] = {}
-        self._pages: set[str] = set()
         self._spellings = Spellings()
         self._under_way = 0
+        self._expected = 0
         self._slots = 0
         self.first_ignored = ""
         """The first URL dropped because there were too many; others may have followed."""
@@ -45,6 +83,26 @@ class Frontier:
     @property
     def discovered(self) -> int:
         return len(self._seen)
+
+    @property
+    def waiting(self) -> int:
+        return len(self._queue)
+
+    @property
+    def is_closed(self) -> bool:
+        return self._closed
+
+    @property
+    def is_full(self) -> bool:
+        """Whether every slot is taken, and no visit is under way."""
+        with self._changed:
+            return self._slots >= self._max_pages and self._under_way == self._expected
+
+    @property
+    def expected(self) -> int:
+        """Number of finders that announced more URLs."""
+        with self._changed:
+            return self._expected
 
     @property
     def under_way(self) -> int:
@@ -77,10 +135,8 @@ class Frontier:
     def restore(self, url: str, *, keeps_slot: bool) -> None:
         """Add a URL that ended, or was visited, before the crawl was interrupted."""
         with self._changed:
-            self._seen.add(url)
+            self._seen[url] = _PAGE if keeps_slot else _VISITED
             self._slots += keeps_slot
-            if keeps_slot:
-                self._pages.add(url)
 
     def knows(self, url: str) -> bool:
         """Return whether a URL was found before and needs nothing more; called for every link."""
@@ -107,15 +163,40 @@ class Frontier:
             self._changed.notify_all()
             return None
 
+    def surplus(self, keep: int, most: int) -> list[Item]:
+        """Give away the URLs that were queued last, so that `keep` wait here; at most so many at a time."""
+        with self._changed:
+            return [self._queue.pop() for _ in range(min(most, len(self._queue) - keep))][::-1]
+
+    def put_back(self, items: Sequence[Item]) -> None:
+        """Queue URLs that were given away."""
+        with self._changed:
+            for item in items:
+                self._enter(item.url)
+            self._queue.extend(items)
+            self._changed.notify_all()
+
+    def take_in(self, url: str) -> bool:
+        """Count a URL that another process visited as taken; False while there is no free slot."""
+        with self._changed:
+            if self._slots >= self._max_pages:
+                return False
+            self._enter(url)
+            self._slots += 1
+            self._under_way += 1
+            return True
+
     def expect_more(self) -> None:
         """Announce that more URLs are coming: the crawl is not over before `no_more`."""
         with self._changed:
             self._under_way += 1
+            self._expected += 1
 
     def no_more(self) -> None:
         """End an announcement of `expect_more`."""
         with self._changed:
             self._under_way -= 1
+            self._expected -= 1
             self._changed.notify_all()
 
     def settle(self, *, keeps_slot: bool) -> None:
@@ -137,15 +218,26 @@ class Frontier:
         with self._changed:
             self._spellings = spellings
 
+    def note_visited(self, url: str) -> None:
+        """Remember that a URL was visited."""
+        with self._changed:
+            if self._seen.get(url) != _PAGE:
+                self._seen[url] = _VISITED
+
+    def was_visited(self, url: str) -> bool:
+        """Return whether `note_visited` or `note_page` was called for a URL."""
+        with self._changed:
+            return self._seen.get(url, _FOUND) != _FOUND
+
     def note_page(self, url: str) -> None:
         """Remember that a URL ended as a page."""
         with self._changed:
-            self._pages.add(url)
+            self._seen[url] = _PAGE
 
     def is_page(self, url: str) -> bool:
         """Return whether a URL ended as a page."""
         with self._changed:
-            return url in self._pages
+            return self._seen.get(url) == _PAGE
 
     def same_as(self, item: Item) -> str:
         """Return the known URL that `item` spells differently; empty when there is none."""
@@ -155,7 +247,7 @@ class Frontier:
                 return short if short in self._seen else ""
             # What a redirect leads to may be the twin of what redirects.
             twin = "" if item.hops else self._spellings.twin(item.url)
-            return twin if twin in self._pages else ""
+            return twin if self._seen.get(twin) == _PAGE else ""
 
     def close(self) -> None:
         """Let `take` return None from now on."""
@@ -174,5 +266,5 @@ class Frontier:
         if len(self._seen) >= self._max_urls:
             self.first_ignored = self.first_ignored or url
             return False
-        self._seen.add(url)
+        self._seen[url] = _FOUND
         return True

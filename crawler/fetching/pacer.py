@@ -10,6 +10,9 @@ the others. A thread uses it like this:
 
 A fault of one address (a reset connection, a broken body, status 500) is reported to nobody here: it says
 nothing about the host.
+
+Where several processes ask the same hosts, HostTurns gives out the turns of all of them, and an overload that
+one of them meets slows each of them down.
 """
 
 import math
@@ -18,6 +21,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
+from typing import Protocol
 
 from crawler.discovery import urls
 from crawler.errors import FetchError
@@ -30,12 +34,30 @@ _ANSWERS_TO_RECOVER = 10
 _SILENT_ADDRESSES = 3
 """Different addresses without an answer, and no good answer in between, that mean the host is overloaded."""
 _POLL_S = 0.25
+_LOOK_S = 1.0
+"""How soon a process hears of what others were told by a host."""
+
+
+class HostTurns(Protocol):
+    """The pace of hosts, for all processes that ask them. Each call is atomic."""
+
+    def turn(self, host: str, delay_s: float) -> tuple[float, int]:
+        """Return the seconds until the host may be asked, and how many overloads were reported of it so far.
+        At 0 seconds the turn is taken: the next one comes `delay_s` later."""
+
+    def hold(self, host: str, seconds: float, *, overloaded: bool = False) -> int:
+        """Give no turn for that long; return how many overloads were reported, this one included."""
 
 
 class _Host:
     """The pace of one host. Every method needs the lock `changed`, which also signals freed slots."""
 
-    def __init__(self, delay_s: float, most: int) -> None:
+    def __init__(self, name: str, delay_s: float, most: int) -> None:
+        self.name = name
+        self.turn = threading.Lock()
+        """Held by the thread that waits for the turn among all processes."""
+        self.look_again = 0.0
+        self._overloads: int | None = None
         self.changed = threading.Condition()
         self.least = delay_s
         self.delay = delay_s
@@ -66,23 +88,38 @@ class _Host:
         self.under_way += needs_slot
         return 0.0
 
-    def overloaded(self, url: str, pause_s: float) -> None:
+    def overloaded(self, url: str, pause_s: float) -> bool:
+        """Return whether this slowed the host further."""
         now = time.monotonic()
         self.next = max(self.next, now + pause_s)
         if now < self._slowed or url in self._complaints:
-            return  # requests sent together, or one address again and again, are one complaint
+            return False  # requests sent together, or one address again and again, are one complaint
         self._complaints.add(url)
         self._slowed = now + min(pause_s, _FIRST_SLOWDOWN_S)
         self.delay = max(self.least, min(_SLOWEST_S, max(self.delay * 2, _FIRST_SLOWDOWN_S)))
         self.allowed = max(1, self.allowed // 2)
         self._delay_step = (self.delay - self.least) / _ANSWERS_TO_RECOVER
         self._allowed_step = math.ceil((self.most - self.allowed) / _ANSWERS_TO_RECOVER)
+        return True
 
-    def not_answered(self, url: str, pause_s: float) -> None:
+    def not_answered(self, url: str, pause_s: float) -> bool:
+        """Return whether this slowed the host."""
         self._silent.add(url)
-        if len(self._silent) >= _SILENT_ADDRESSES:
-            self._silent.clear()
-            self.overloaded(url, pause_s)
+        if len(self._silent) < _SILENT_ADDRESSES:
+            return False
+        self._silent.clear()
+        return self.overloaded(url, pause_s)
+
+    def heard(self, overloads: int, *, own: bool = False) -> None:
+        """Slow down for overloads that other processes met since this was called last."""
+        if not own and self._overloads is not None and overloads > self._overloads:
+            self.overloaded(f"elsewhere {overloads}", 0.0)
+        self._overloads = overloads
+
+    def shared_by(self, most: int) -> None:
+        self.most = most
+        self.allowed = min(self.allowed, most)
+        self.changed.notify_all()
 
     def went_well(self) -> None:
         self._silent.clear()
@@ -98,9 +135,17 @@ class _Host:
 class Pacer:
     """The pace of every host of one crawl. Safe to use from many threads."""
 
-    def __init__(self, delay_s: float, stop: threading.Event, host_concurrency: int = 8) -> None:
+    def __init__(
+        self,
+        delay_s: float,
+        stop: threading.Event,
+        host_concurrency: int = 8,
+        turns: HostTurns | None = None,
+    ) -> None:
+        """`turns` are those of all processes; None when no other asks the same hosts."""
+        self._turns = turns
         self._delay = delay_s
-        self._most = host_concurrency
+        self._in_all = self._most = host_concurrency
         self._stop = stop
         self._hosts: dict[str, _Host] = {}
         self._lock = threading.Lock()
@@ -124,6 +169,9 @@ class Pacer:
             with host.changed:
                 host.under_way -= 1
                 host.changed.notify()
+            if self._turns is not None and host.delay:
+                # A request may have been long on its way: the next one keeps its distance from the answer.
+                self._turns.hold(host.name, host.delay)
 
     def wait(self, url: str = "") -> bool:
         """Wait for a turn, however many requests are under way; False after the crawl was stopped."""
@@ -140,13 +188,16 @@ class Pacer:
         """
         host = self._host(url)
         with host.changed:
-            host.overloaded(url, pause_s)
+            slowed = host.overloaded(url, pause_s)
+        self._report(host, pause_s, overloaded=slowed)
 
     def not_answered(self, url: str, pause_s: float) -> None:
         """Note that `url` brought no answer in time. Only several such addresses in a row slow the host."""
         host = self._host(url)
         with host.changed:
-            host.not_answered(url, pause_s)
+            slowed = host.not_answered(url, pause_s)
+        if slowed:
+            self._report(host, pause_s, overloaded=True)
 
     def went_well(self, url: str) -> None:
         """Note a good answer: ten of them bring the host back to its normal pace."""
@@ -160,19 +211,58 @@ class Pacer:
             with host.changed:
                 pause = host.pause(needs_slot)
                 if pause <= 0:
-                    return True
+                    break
                 if needs_slot and host.under_way >= host.allowed:
                     host.changed.wait(pause)  # for a slot; looks at `stop` now and then
                     continue
             self._stop.wait(pause)
+        else:
+            return False
+        if self._turn_of_all(host):
+            return True
+        with host.changed:
+            host.under_way -= needs_slot
         return False
+
+    def _turn_of_all(self, host: _Host) -> bool:
+        """Wait for the turn among all processes; False after the crawl was stopped."""
+        if self._turns is None:
+            return True
+        with host.turn:
+            while not self._stop.is_set():
+                if not host.delay and time.monotonic() < host.look_again:
+                    return True
+                pause, overloads = self._turns.turn(host.name, host.delay)
+                host.look_again = time.monotonic() + _LOOK_S
+                with host.changed:
+                    host.heard(overloads)
+                if pause <= 0:
+                    return True
+                self._stop.wait(min(pause, _LOOK_S))
+        return False
+
+    def _report(self, host: _Host, pause_s: float, *, overloaded: bool) -> None:
+        if self._turns is not None:
+            overloads = self._turns.hold(host.name, pause_s, overloaded=overloaded)
+            with host.changed:
+                host.heard(overloads, own=True)
+
+    def shared_by(self, processes: int) -> None:
+        """Leave room for the requests of the other processes that visit the same hosts."""
+        most = max(1, self._in_all // max(1, processes))
+        if most == self._most:
+            return
+        self._most = most
+        for host in list(self._hosts.values()):
+            with host.changed:
+                host.shared_by(most)
 
     def _host(self, url: str) -> _Host:
         key = urls.site_key(url)
         host = self._hosts.get(key)
         if host is None:
             with self._lock:
-                host = self._hosts.setdefault(key, _Host(self._delay, self._most))
+                host = self._hosts.setdefault(key, _Host(key, self._delay, self._most))
         return host
 
 

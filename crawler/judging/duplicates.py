@@ -16,6 +16,7 @@ from crawler.fetching.fetcher import Validators
 from crawler.options import CrawlOptions
 from crawler.page import Page
 from crawler.report import HAS_PAGE, UrlOutcome, UrlState
+from crawler.spilling import Spilling
 from crawler.visit import Visit
 
 
@@ -38,8 +39,12 @@ class Duplicates:
     """Decides which of several equal pages is the original."""
 
     def __init__(self, known: Mapping[str, Validators]) -> None:
-        self._owner = {entry.content_hash: url for url, entry in known.items() if entry.content_hash}
-        self._ended: dict[str, str] = {}
+        self._owner: Spilling[str] = Spilling()
+        """Content hash -> the URL that has it."""
+        for url, entry in known.items():
+            if entry.content_hash:
+                self._owner[entry.content_hash] = url
+        self._ended: Spilling[str] = Spilling()
         """URL -> content hash, of those that ended as pages; empty hash for all others."""
         self._held: dict[str, list[Held]] = {}
 

@@ -48,7 +48,8 @@ class PageJudge:
         """The template that pages are cleaned with, once it is decided."""
         self._unjudged: list[Visit] = []
         self._first_with: dict[str, str] = {}
-        """Hash of a page as it was read -> the first URL with it."""
+        """Hash of a page as it was read -> the first URL with it. Once the template is decided, only of pages
+        on which it keeps something."""
         self._duplicates = Duplicates(known)
         self._near = NearDuplicates(options)
         for url, entry in known.items():
@@ -98,7 +99,10 @@ class PageJudge:
             self.template = self._learner.renewed(stored) if stored else self._learner.template()
             self._learner = None
         waiting, self._unjudged = self._unjudged, []
-        return [ending for visit in waiting for ending in self._compared(visit)]
+        endings = [ending for visit in waiting for ending in self._compared(visit)]
+        kept = self.template.keepers
+        self._first_with = {found: url for found, url in self._first_with.items() if url in kept}
+        return endings
 
     def last(self) -> list[Ending]:
         """Return the ends of all pages that still wait, when no more visits will come."""
@@ -108,7 +112,9 @@ class PageJudge:
     def _compared(self, visit: Visit) -> list[Ending]:
         outcome = visit.outcome
         assert outcome.page is not None
-        first = self._first_with.setdefault(outcome.page.content_hash, outcome.url)
+        first = self._first_with.get(outcome.page.content_hash, outcome.url)
+        if first in self.template.keepers:
+            self._first_with[outcome.page.content_hash] = first
         page = self.template.clean(outcome.page, first)
         if not page.blocks:
             reason = "nothing on it but what is on most pages of the site"

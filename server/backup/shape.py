@@ -32,7 +32,14 @@ SITE_MANIFEST = "site.json"
 """Instead of MANIFEST in the export of a single site, so that no version takes it for a backup."""
 DERIVED = frozenset({"message_days", "message_times", "page_citations"})
 """Tables that the database's triggers compute from other tables."""
-LEFT_OUT = DERIVED | {"operator_sessions", "operator_links", "setup_tokens", "budgets"}
+LEFT_OUT = DERIVED | {
+    "operator_sessions",
+    "operator_links",
+    "setup_tokens",
+    "budgets",
+    "crawl_frontier",
+    "crawl_hosts",
+}
 """The others grant access, or are of a day, and are of no use elsewhere."""
 KEPT = frozenset({"erasures"})
 """Tables of which a restore keeps every row: those of a backup are added."""

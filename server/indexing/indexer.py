@@ -1,12 +1,13 @@
 """Updates a site's index from the state of the last crawl to that of the current one."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 
 from crawler.page import Page
+from crawler.spilling import Spilling
 from server.domain.chunk import Changes, Chunk
 from server.domain.derived import Monitor, PageFacts, SiteText, Unwatched
 from server.domain.protocols import Embedder, IndexBuilder, VectorIndex
@@ -85,8 +86,8 @@ class Indexer:
         self._builders = tuple(builders)
         self._sizes = sizes or ChunkSizes()
         self._on_progress = on_progress
-        self._known: dict[str, PageRecord] = {}
-        self._url_of: dict[str, str] = {}
+        self._known: MutableMapping[str, PageRecord] = {}
+        self._url_of: Spilling[str] = Spilling()
         """Content hash -> the page that has it."""
         self._twin_of: dict[str, str] = {}
         """Chunk -> one with the same text that is indexed under another address."""
@@ -102,7 +103,7 @@ class Indexer:
         return self.report.pages_indexed + self.report.pages_unchanged
 
     @property
-    def known(self) -> dict[str, PageRecord]:
+    def known(self) -> Mapping[str, PageRecord]:
         """Every page of this build by address."""
         return self._known
 
@@ -117,7 +118,10 @@ class Indexer:
         self.report = report or IndexReport()
         self._index_remaining()
         self._known = self._content.known_pages()
-        self._url_of = {page.content_hash: page.url for page in self._known.values() if page.content_hash}
+        self._url_of = Spilling()
+        for page in self._known.values():
+            if page.content_hash:
+                self._url_of[page.content_hash] = page.url
         self._twin_of = {}
 
     def add(self, page: Page, *, moved_from: str = "", source: str = "") -> None:
@@ -356,5 +360,5 @@ class SiteIndex:
             return True
         if self.vectors is None:
             return False
-        live = {chunk.id for chunk in content.live.every_chunk()}
-        return not live <= self.vectors.ids()
+        indexed = self.vectors.ids()
+        return any(chunk.id not in indexed for chunk in content.live.every_chunk())

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Mapping
 
 from crawler.report import HAS_PAGE, UrlState
+from crawler.spilling import Spilling
 from server.domain.addresses import absolute, stored
 from server.domain.chunk import PageWords, joined_text
 from server.indexing.indexer import Indexer
@@ -33,13 +34,13 @@ def remove_missing_pages(
     A page moved when its address leads (`leads_to`) to one that this crawl read as a page, or when it is
     gone and its content has appeared at a new address. What operators decided about it goes with it.
     """
-    read = {url for url, _, _ in crawls.addresses.ends(run.id, HAS_PAGE)}
-    appeared = {
-        page.content_hash: url
-        for url in read
-        if (page := indexer.known.get(url)) is not None
-        and (page.first_seen_at is None or page.first_seen_at >= run.started_at)
-    }
+    read: Spilling[bool] = Spilling()
+    appeared: Spilling[str] = Spilling()
+    for url, _, _ in crawls.addresses.ends(run.id, HAS_PAGE):
+        read[url] = True
+        page = indexer.known.get(url)
+        if page is not None and (page.first_seen_at is None or page.first_seen_at >= run.started_at):
+            appeared[page.content_hash] = url
     own_hashes = decided.site_hashes()
     for url, state, _ in crawls.addresses.ends(run.id, MISSING):
         page = indexer.known.get(url)

@@ -5,7 +5,7 @@ import json
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from types import MappingProxyType
 
 from crawler.errors import CrawlError
@@ -13,6 +13,7 @@ from crawler.fetching.fetcher import Validators
 from crawler.journal import READ, WAITING, CrawlJournal
 from crawler.page import Page
 from crawler.report import HAS_PAGE, CrawlProgress, CrawlReport, UrlOutcome, UrlState
+from crawler.spilling import Spilling
 from server.indexing.indexer import Indexer, IndexReport
 from server.jobs.page_edits import DecidedPages
 from server.metrics import PAGES
@@ -31,17 +32,17 @@ def known_addresses(
     run: CrawlRun,
     whole: Collection[str] = (),
     own_hashes: Mapping[str, str] = MappingProxyType({}),
-) -> dict[str, Validators]:
+) -> Mapping[str, Validators]:
     """The pages of the last crawl, and the addresses that it could not read or did not come to: a page
     that has not changed is not read for links again. What this crawl itself found, before it was cut off,
     is new. The pages of `whole` are sent again even if they have not changed. `own_hashes` are those of the
     website's version of pages of which another one is indexed."""
-    known: dict[str, Validators] = {}
-    fingerprints: dict[str, int] = {}
+    known: Spilling[Validators] = Spilling(astuple, lambda row: Validators(*row))
+    fingerprints: Spilling[int] = Spilling()
     before = next((other for other in crawls.history(run.site_id) if other.id < run.id), None)
     if before is not None:
-        known = {url: Validators() for url, _, _ in crawls.addresses.ends(before.id, UNREAD)}
-        fingerprints = crawls.addresses.fingerprints(before.id)
+        known.update((url, Validators()) for url, _, _ in crawls.addresses.ends(before.id, UNREAD))
+        fingerprints.update(crawls.addresses.fingerprints(before.id))
     for url, page in pages.items():
         is_new = page.first_seen_at is not None and page.first_seen_at >= run.started_at
         if not page.source and not is_new:
@@ -53,7 +54,7 @@ def known_addresses(
 
 def problem(crawls: CrawlStore, crawl_id: int) -> str:
     """One line on why the crawl brought no page home and what to do; empty when it did."""
-    if crawls.addresses.ends(crawl_id, HAS_PAGE):
+    if not HAS_PAGE.isdisjoint(crawls.addresses.counts([crawl_id])[crawl_id]):
         return ""
     report = CrawlReport()
     for row in crawls.addresses.at_start(crawl_id):

@@ -35,6 +35,7 @@ from server.jobs.site_profile import TEMPLATE, keep_what_was_learned
 from server.quality.gate_store import DROPPING, RELEASING
 from server.settings import Settings
 from server.storage.content.page_facts import PageMoves
+from server.storage.crawls.frontier import HostTurns, SharedFrontier
 from server.storage.crawls.runs import DONE, FAILED, HELD, PAUSE, STOP, STOPPED, WHOLE, CrawlRun, CrawlStore
 from server.storage.data_folder import lacking_space
 from server.storage.database import Database
@@ -209,19 +210,23 @@ class WholeCrawl(CrawlWork):
     def _crawl(self, intake: CrawlIntake) -> None:
         if not self._site.start_urls:
             return  # it is made of sources alone
+        known = known_addresses(
+            self._indexer.known,
+            self._crawls,
+            self._run,
+            self._indexer.without_facts(),
+            self._decided.site_hashes(),
+        )
+        shared = SharedFrontier(self._db, self._run.id, known)
         outcomes = crawl(
             crawl_options(self._site, self._settings),
-            known_addresses(
-                self._indexer.known,
-                self._crawls,
-                self._run,
-                self._indexer.without_facts(),
-                self._decided.site_hashes(),
-            ),
+            known,
             self._watch.stop,
             intake.crawled,
             journal=self._journal,
             template=SiteNotes(self._db).get(self._site.id, TEMPLATE),
+            shared=shared,
+            turns=HostTurns(self._db),
         )
         with closing(outcomes):
             for outcome in outcomes:
@@ -230,6 +235,7 @@ class WholeCrawl(CrawlWork):
                     break  # what was handed out and not settled is handed out again
         if self._watch.reason in (QUIT, LOST, FULL):
             raise CrawlCutShort
+        shared.clear()
         self._indexer.flush()
         intake.record()
         if self._watch.reason == PAUSE:

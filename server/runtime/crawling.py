@@ -13,6 +13,7 @@ from server.indexes.sentence_vectors import drop_sentence_vectors
 from server.indexes.words import drop_words
 from server.indexing.indexer import SiteIndex
 from server.jobs.crawl_control import CrawlControl, SiteRemoval
+from server.jobs.crawl_help import CrawlHelp
 from server.jobs.crawl_intake import ProgressCallback
 from server.jobs.crawl_watch import Interrupt
 from server.jobs.dry_run import DryRuns
@@ -98,6 +99,10 @@ class Crawling:
         return Upkeep(
             stores.crawls, stores.schedules, self.control, self._queue_refresh, lambda: len(self.jobs)
         )
+
+    def help(self) -> CrawlHelp:
+        """Return the part that helps with crawls of other workers."""
+        return CrawlHelp(self._database, lambda: self._configuration.settings)
 
     def remove_site(self, site_id: str) -> None:
         """Hide a site immediately and queue its removal by the job worker. Raises UnknownSite."""

@@ -88,6 +88,7 @@ class Runtime:
         tidying = Tidying(self.database, lambda: self.settings)
         for name, run in (
             ("upkeep", upkeep.run),
+            ("crawl help", self.crawling.help().run),
             ("gaps", self.gap_work.run),
             ("quality", self.quality_worker.run),
             ("heartbeat", self.shared.heartbeat.run),

@@ -125,6 +125,9 @@ class CrawlingSettings(Group):
     processes: int = Field(default=-1, ge=-1, le=64)
     """Additional processes that extract the pages of a large crawl. -1: one for each processor core except
     one."""
+    share_from: int = Field(default=1000, ge=1)
+    """Addresses of one site that wait from which on other job workers help to fetch them. Smaller sites are
+    crawled by one worker alone."""
     crawls_at_once: int = Field(default=2, ge=1, le=16, alias="crawls_at_once")
     """Sites that one job worker crawls at the same time."""
     crawls_kept: int = Field(default=20, ge=2, le=1000, alias="crawls_kept")

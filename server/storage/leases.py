@@ -31,6 +31,11 @@ def new_holder() -> str:
     return holder
 
 
+def is_ours(holder: str) -> bool:
+    """Return whether this process holds its work under this name."""
+    return holder in _ours
+
+
 def is_gone(holder: str) -> bool:
     """Whether the process of this holder has certainly ended; False when unsure."""
     place, _, rest = holder.partition(" ")

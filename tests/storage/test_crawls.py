@@ -57,7 +57,7 @@ def test_addresses_are_shown_with_their_last_state(database, crawls, site):
     assert (second.reason, second.found_on, second.depth) == ("robots", "u/1", 1)
     assert now() - second.at < timedelta(minutes=1)
     assert crawls.latest("shop").counts == {"fetched": 1, "error": 1}
-    assert crawls.addresses.ends(id, {"fetched", "gone"}) == [("u/1", "fetched", "")]
+    assert list(crawls.addresses.ends(id, {"fetched", "gone"})) == [("u/1", "fetched", "")]
     assert [row.url for row in crawls.addresses.at_start(id)] == ["u/1"]
 
 

@@ -37,6 +37,7 @@ STAYS_HERE = {
     "operators", "operator_identities", "passkeys", "recovery_codes", "api_keys", "setting_overrides", "audit",
     "notices", "erasures", "webhooks", "events", "event_deliveries", "event_tries", "contact_deliveries",
     "contact_tries", "reply_deliveries", "reply_tries", "crawls", "crawl_urls", "crawl_notes", "incidents",
+    "crawl_frontier", "crawl_hosts",
     "derived_indexes", "quality_runs", "quality_reports", "quality_answers", "gate_checks", "gap_marks",
     "playground_runs", "playground_ways",
 }  # fmt: skip

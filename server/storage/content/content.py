@@ -8,15 +8,17 @@ went live: the next build continues from them, or `discard_unfinished` reverts t
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, case, delete, exists, or_, select, true, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from crawler.spilling import Spilling
 from server.domain.chunk import Chunk
 from server.storage.columns import now
-from server.storage.content.reader import ContentReader, PageRecord, page_of
+from server.storage.content.reader import BATCH, ContentReader, PageRecord, page_of
 from server.storage.database import Database
 from server.storage.errors import UnknownSite
 from server.storage.schema.content import chunks, pages
@@ -24,6 +26,8 @@ from server.storage.schema.sites import sites
 from server.storage.statements import among, upsert
 
 _NEWEST_PAGE = (pages.c.site_id == bindparam("site"), pages.c.died.is_(None))
+
+_MOMENTS = ("fetched_at", "first_seen_at")
 
 
 class ContentStore:
@@ -46,12 +50,15 @@ class ContentStore:
         """Return a reader of the generation that is being built, or of the live one if there is none."""
         return self.coming() if self.is_changed() else self.live
 
-    def known_pages(self) -> dict[str, PageRecord]:
+    def known_pages(self) -> Spilling[PageRecord]:
         """Return all pages by address in their newest state, live or not yet."""
         columns = [pages.c[name] for name in PageRecord.__dataclass_fields__]
-        with self._db.connect() as connection:
-            rows = connection.execute(select(*columns).where(*_NEWEST_PAGE), {"site": self.site_id})
-            return {row.url: page_of(row) for row in rows}
+        found = Spilling(_page_to_json, _page_from_json)
+        with self._db.snapshot() as connection:
+            streamed = connection.execution_options(yield_per=BATCH)
+            for row in streamed.execute(select(*columns).where(*_NEWEST_PAGE), {"site": self.site_id}):
+                found[row.url] = page_of(row)
+        return found
 
     def chunk_ids(self, url: str) -> list[str]:
         """Return the ids of a page's chunks in the newest state written, in page order."""
@@ -244,3 +251,13 @@ class ContentStore:
 
     def _unknown(self) -> UnknownSite:
         return UnknownSite(f"there is no site {self.site_id!r}: it was deleted, or never made")
+
+
+def _page_to_json(page: PageRecord) -> list[Any]:
+    return [part.isoformat() if isinstance(part, datetime) else part for part in astuple(page)]
+
+
+def _page_from_json(parts: list[Any]) -> PageRecord:
+    texts = dict(zip(PageRecord.__dataclass_fields__, parts, strict=True))
+    moments = {name: texts[name] and datetime.fromisoformat(texts[name]) for name in _MOMENTS}
+    return PageRecord(**texts | moments)

@@ -95,6 +95,28 @@ crawl_notes = Table(
     *texts("value"),
 )
 
+# Addresses of a large crawl that wait for any worker; a row with a visit was visited by `holder`.
+crawl_frontier = Table(
+    "crawl_frontier",
+    metadata,
+    Column("crawl_id", Number, cascade("crawls.id"), primary_key=True),
+    key("url"),
+    *integers("depth", "hops"),
+    *texts("found_on", "etag", "last_modified", "holder"),
+    Column("until", Moment),
+    Column("visit", Words),
+    Index(None, "crawl_id", "holder", "depth"),
+)
+
+# Hosts that crawls ask: no worker asks one before this moment.
+crawl_hosts = Table(
+    "crawl_hosts",
+    metadata,
+    key("host"),
+    Column("next_at", Float(53), nullable=False),
+    *integers("overloads"),
+)
+
 schedules = Table(
     "schedules", metadata, site_key(), *texts("every"), *moments("next_at"), Index(None, "next_at")
 )
