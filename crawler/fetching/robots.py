@@ -49,6 +49,8 @@ class RobotsSummary:
     """Why it could not be read, and what follows from that."""
     preferences: tuple[str, ...] = ()
     """The AI preferences for this crawler, as written."""
+    refusal: str = ""
+    """The one that forbids our use of the address that was asked about, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +103,14 @@ class Robots:
         """Return the summary for the host of `url`."""
         file = self._file(urls.origin(url))
         problem = file.refusal.reason if file.refusal else ""
-        rules, wishes = tuple(file.rules.lines), tuple(file.rules.preference_lines)
-        return RobotsSummary(rules, self.delay_s(url), tuple(self.sitemaps(url)), problem, wishes)
+        return RobotsSummary(
+            tuple(file.rules.lines),
+            self.delay_s(url),
+            tuple(self.sitemaps(url)),
+            problem,
+            tuple(file.rules.preference_lines),
+            self.refusing_preference(url),
+        )
 
     def _file(self, origin: str) -> _File:
         file = self._files.get(origin)

@@ -85,12 +85,12 @@ class SiteScope:
     exclude: tuple[str, ...] = ()
     """Patterns: not these."""
     subdomains: bool = False
-    own_site: bool = False
-    """The site belongs to the operator: its AI preferences are not applied."""
     render: str = ""
     """"never", "auto" or "always"; empty: as CRAWL_RENDER says."""
     headers: tuple[str, ...] = ()
     """"Name: value", sent to the site's own hosts only, for a site that asks for a password."""
+    own_site: bool = False
+    """The site belongs to the operator: its AI preferences are not applied."""
 
 
 def scope_of(site: Site) -> SiteScope:
