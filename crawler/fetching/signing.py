@@ -6,7 +6,7 @@ each request names the address of a key directory, where anyone finds the public
 
 import json
 import secrets
-from base64 import urlsafe_b64encode
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -85,7 +85,7 @@ class RequestSigner:
             self._key.sign(
                 request,
                 _REQUEST_VALID,
-                nonce=secrets.token_urlsafe(32),
+                nonce=b64encode(secrets.token_bytes(64)).decode(),
                 label=_LABEL,
                 tag="web-bot-auth",
                 covered_component_ids=_COVERED,
