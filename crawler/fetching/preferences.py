@@ -8,6 +8,7 @@ out when one of these two uses is forbidden. Nothing is trained with it, so trai
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import http_sf
 
@@ -51,7 +52,7 @@ def _signals(value: str) -> dict[str, str]:
 def _usage(value: str) -> dict[str, str]:
     """Return the tokens of a dictionary of structured fields (RFC 9651)."""
     try:
-        found = http_sf.parse(value.encode(), tltype="dictionary")
+        found: Any = http_sf.parse(value.encode(), tltype="dictionary")
     except ValueError:
         return {}
     return {use: str(word) for use, (word, _) in found.items() if isinstance(word, http_sf.Token)}
