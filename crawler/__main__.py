@@ -9,6 +9,7 @@ from typing import TextIO
 from crawler.command_line import CrawlState, JsonLines, open_lines, options_of, parse
 from crawler.crawl import crawl
 from crawler.errors import BadStart
+from crawler.fetching.signing import SigningKey, key_set
 from crawler.options import CrawlOptions
 from crawler.preview import explain
 from crawler.report import CrawlProgress, CrawlReport, UrlOutcome
@@ -22,6 +23,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command and return its exit code."""
     args = parse(arguments)
     try:
+        if args.public_keys:
+            print(key_set([SigningKey.from_file(args.sign_with)]).decode())
+            return 0
         if args.explain:
             return _explain(options_of(args), args.explain)
         with (

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from crawler.errors import BadStart
+from crawler.fetching.signing import RequestSigner, SigningKey
 from crawler.journal import FileJournal
 from crawler.options import CrawlOptions
 from crawler.recorder import TEMPLATE
@@ -29,7 +30,11 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Parse the arguments; end the process with code 2 and a message when they are wrong."""
     known = parser()
     args = known.parse_args(arguments)
-    if not args.out and not args.explain:
+    if args.public_keys and not args.sign_with:
+        known.error("say which key to publish with --sign-with KEY.pem")
+    if not args.url and not args.public_keys:
+        known.error("say where to begin, such as https://example.com/docs/")
+    if not args.out and not args.explain and not args.public_keys:
         known.error('say where the pages go with --out FILE ("-" for the standard output), or --explain URL')
     return args
 
@@ -38,6 +43,8 @@ def options_of(args: argparse.Namespace) -> CrawlOptions:
     """Return the crawl's options from parsed arguments. Raises BadStart."""
     chosen: dict[str, Any] = {name: getattr(args, name) for name in (*_FLAGS, "path_prefix")}
     chosen |= {"start_urls": tuple(args.url), "include": tuple(args.include), "exclude": tuple(args.exclude)}
+    if args.sign_with:
+        chosen["signer"] = RequestSigner(SigningKey.from_file(args.sign_with), args.signature_agent)
     return CrawlOptions(**chosen | dict(_named(text) for text in args.set))
 
 
@@ -65,7 +72,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="Exit codes: 0 pages were written, 1 no page was found, 2 wrong arguments, 130 interrupted.",
     )
     add = made.add_argument
-    add("url", nargs="+", help="where to begin, such as https://example.com/docs/")
+    add("url", nargs="*", help="where to begin, such as https://example.com/docs/")
     add("--out", metavar="FILE", help='file for the pages; "-" writes to standard output')
     add("--report", metavar="FILE", help="file for the end of every URL, with its reason")
     add(
@@ -102,6 +109,14 @@ def parser() -> argparse.ArgumentParser:
         help="least time between requests (default: 0)",
     )
     add("--contact", default="", help="e-mail or address sent with every request, for the site's owner")
+    add("--sign-with", metavar="KEY.pem", help="sign every request with this Ed25519 key (Web Bot Auth)")
+    add(
+        "--signature-agent",
+        default="",
+        metavar="URL",
+        help="where the public key of --sign-with is published; named in each signed request",
+    )
+    add("--public-keys", action="store_true", help="write the public key of --sign-with, to be published")
     add("--allow-private", action="store_true", help="crawl private and loopback addresses too")
     add(
         "--state",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from crawler.discovery import urls
 from crawler.errors import BadStart
 from crawler.fetching.addresses import AddressGuard, PrivateHost
+from crawler.fetching.signing import RequestSigner
 
 MEGABYTE = 1024 * 1024
 RENDER_MODES = ("never", "auto", "always")
@@ -82,6 +83,8 @@ class CrawlOptions:
     headers: tuple[tuple[str, str], ...] = ()
     """Sent to the hosts of the start addresses only, such as ("Authorization", "Basic ...") for a staging
     site; a redirect to another host gets none of them."""
+    signer: RequestSigner | None = None
+    """Signs every request, so that websites can recognise the crawler."""
     render: str = "auto"
     """Whether pages are opened in a browser: "never", "always", or "auto": those without text until their
     scripts have run."""
@@ -102,6 +105,10 @@ class CrawlOptions:
     private_hosts: tuple[PrivateHost, ...] = ()
     """Private and loopback addresses that may be crawled without `allow_private`."""
     obey_robots: bool = True
+    """Obey robots.txt, and the AI preferences in it and in headers."""
+    own_site: bool = False
+    """The site belongs to whoever crawls it: its AI preferences are reported and not obeyed. What robots.txt
+    disallows stays disallowed."""
     use_sitemaps: bool = True
     sitemap_max_urls: int = 50_000
     """Entries read of one sitemap file; the protocol allows no more."""

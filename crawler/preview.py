@@ -81,6 +81,12 @@ def _explained(
         yield Finding("robots", verdict.reason, True)
         return
     yield Finding("robots", f"robots.txt allows it{pause}")
+    refusal = tools.robots.refusing_preference(url)
+    if refusal:
+        why = "; not applied, because the site is your own" if options.own_site else ""
+        yield Finding("AI use", f"{refusal}{why}", not options.own_site)
+        if not options.own_site:
+            return
     if options.use_sitemaps:
         sitemaps = Sitemaps(options, tools.robots, tools.fetcher)
         listed = any(entry.url == url for entry in sitemaps.listed(url))

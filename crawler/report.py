@@ -19,7 +19,7 @@ class UrlState(StrEnum):
     EXCLUDED = "excluded"
     """By a pattern or the path prefix."""
     DISALLOWED = "disallowed"
-    """By robots.txt."""
+    """By robots.txt, or by the site's AI preferences."""
     NOINDEX = "noindex"
     UNSUPPORTED = "unsupported"
     """Nothing that is read here: another type of file."""
@@ -148,7 +148,8 @@ class CrawlReport:
 _CHECK = "Check the address in a browser."
 _ADVICE = {
     UrlState.EXCLUDED: "Change the include and exclude patterns so that the start address is crawled.",
-    UrlState.DISALLOWED: "Allow the crawler in the site's robots.txt, or start elsewhere.",
+    UrlState.DISALLOWED: "Allow the crawler in the site's robots.txt, or start elsewhere. If only AI "
+    "preferences forbid it and the site is yours, say so in its scope.",
     UrlState.NOINDEX: "Remove noindex from the page, or start elsewhere.",
     UrlState.UNSUPPORTED: "Start from an HTML page.",
     UrlState.EMPTY: "Its HTML holds no text (pages that JavaScript builds look like this): start elsewhere.",

@@ -1,7 +1,7 @@
 """The visit of one URL, from robots.txt to the extracted page.
 
-1. ask robots.txt; 2. wait for the turn and fetch (retrying.py); 3. judge status and type; 4. read the
-page; 5. judge what the page says of itself.
+1. ask robots.txt, also for AI preferences; 2. wait for the turn and fetch (retrying.py); 3. judge status
+and type; 4. read the page; 5. judge what the page and its headers say of themselves.
 
 A step that ends the visit gives its outcome. Decisions that need a comparison of pages (copies, recurring
 text, the page limit) follow later (judging/judge.py).
@@ -19,6 +19,7 @@ from crawler.discovery.sitemap import Feeds
 from crawler.errors import FetchError
 from crawler.extractors import Extraction
 from crawler.extractors.html.metadata import robots_words
+from crawler.fetching import preferences
 from crawler.fetching.addresses import AddressGuard
 from crawler.fetching.fetcher import Fetcher, HttpResponse, Validators
 from crawler.fetching.pacer import OVERLOADED, HostTurns, Pacer, RetryingFetcher
@@ -66,6 +67,7 @@ class Visits:
         self._content = content
         self._known = known
         self._soft_404 = Soft404(options, self._probe)
+        self._obeys_preferences = options.obey_robots and not options.own_site
 
     def visit(self, item: Item) -> Visit:
         """Visit one URL. Never raises for anything that a site does."""
@@ -73,6 +75,9 @@ class Visits:
         if not verdict.allowed:
             state = UrlState.ERROR if verdict.unreachable else UrlState.DISALLOWED
             return ended(item, state, verdict.reason)
+        refusal = self._robots.refusing_preference(item.url)
+        if refusal and self._obeys_preferences:
+            return ended(item, UrlState.DISALLOWED, refusal)
         try:
             reply = self._fetcher.get(item.url, self._known.get(item.url), wanted=is_readable)
         except FetchError as error:
@@ -95,6 +100,9 @@ class Visits:
     def _without_page(self, item: Item, reply: HttpResponse) -> Visit:
         status = reply.status
         if status == 304:
+            refusal = preferences.refusing_header(reply.headers)
+            if refusal and self._obeys_preferences:
+                return ended(item, UrlState.DISALLOWED, refusal, status)
             return ended(item, UrlState.UNCHANGED, "not modified", status)
         if 300 <= status < 400:
             if not reply.location:
@@ -136,13 +144,17 @@ class Visits:
         if found.noindex or "noindex" in header:
             where = "its markup" if found.noindex else "its X-Robots-Tag"
             return ended(item, UrlState.NOINDEX, f"{where} says noindex", reply.status, follow=follow)
+        refusal = self._robots.refusing_preference(item.url) or preferences.refusing_header(reply.headers)
+        if refusal and self._obeys_preferences:
+            return ended(item, UrlState.DISALLOWED, refusal, reply.status, follow=follow)
         if not found.page.blocks:
             reason = content.remark or "no text on the page"
             return ended(item, UrlState.EMPTY, reason, reply.status, follow=follow)
         not_there = self._soft_404.reason(item.url, found.page, reply.status)
         if not_there:
             return ended(item, UrlState.GONE, not_there, reply.status, follow=follow)
-        visit = ended(item, UrlState.FETCHED, content.remark, reply.status, found.page, follow)
+        remark = content.remark or (refusal and f"AI preferences not applied: {refusal}")
+        visit = ended(item, UrlState.FETCHED, remark, reply.status, found.page, follow)
         believable = is_believable_canonical(found.canonical, item.url)
         feeds = () if nofollow else found.feeds
         return replace(visit, canonical=found.canonical if believable else "", feeds=feeds)

@@ -18,6 +18,7 @@ from server.api.docs.docs import DocsLibrary, docs_blueprint
 from server.api.errors import register_errors
 from server.api.headers import register_headers, register_request_log
 from server.api.hosts import register_hosts
+from server.api.key_directory import key_directory_blueprint
 from server.api.routes import register_routes
 from server.api.scrape import register_scrape
 from server.api.security_txt import security_txt_blueprint
@@ -120,5 +121,6 @@ def _register(app: Flask) -> None:
     app.register_blueprint(demo_blueprint(widget_files))
     app.register_blueprint(docs_blueprint(DocsLibrary()))
     app.register_blueprint(security_txt_blueprint())
+    app.register_blueprint(key_directory_blueprint())
     app.register_blueprint(sources_blueprint())
     app.register_blueprint(admin_blueprint)

@@ -244,6 +244,8 @@ def test_every_limit_of_the_crawler_is_a_setting_with_its_default() -> None:
         "headers",
         "include_subdomains",
         "private_hosts",
+        "own_site",
+        "signer",
     }
     for option in fields(CrawlOptions):
         if option.name not in of_each_site:

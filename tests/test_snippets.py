@@ -19,6 +19,7 @@ from protego import Protego
 
 import server.__main__ as shell
 from crawler.command_line import parse
+from crawler.fetching.robots import RobotsRules
 from server.retrieval.table import STRATEGIES
 from server.runtime.runtime import open_runtime
 from server.settings import SETTINGS, Settings
@@ -210,8 +211,11 @@ def test_the_core_of_the_proxies_is_that_of_their_files():
 
 
 def test_robots_txt_lets_docent_in_and_others_not():
-    [block] = blocks("robots")
+    [block, preferences] = blocks("robots")
     rules = Protego.parse(block.text)
     page = "https://example.com/private/x"
     assert rules.can_fetch(page, "DocentBot")
     assert not rules.can_fetch(page, "Other")
+    ours = RobotsRules.parse(preferences.text, "DocentBot")
+    assert ours.refusing_line("https://example.com/drafts/x") == (3, "Content-Usage: /drafts/ search=n")
+    assert ours.refusing_line(page) is None

@@ -42,7 +42,13 @@ URL_WORDS = {
     "duplicate": (lazy("Duplicate"), lazy("Says the same as another page, which is kept.")),
     "redirected": (lazy("Redirected"), lazy("Leads to another address, which is crawled instead.")),
     "excluded": (lazy("Excluded"), lazy("Outside the part of the site that is crawled.")),
-    "disallowed": (lazy("Disallowed"), lazy("The site's robots.txt asks crawlers to stay away.")),
+    "disallowed": (
+        lazy("Disallowed"),
+        lazy(
+            "Its robots.txt or its AI preferences ask Docent to leave it out. AI preferences do not apply to "
+            "a site that is your own: tick that under Scope."
+        ),
+    ),
     "noindex": (lazy("Noindex"), lazy("The page asks not to be indexed.")),
     "unsupported": (lazy("Not a page"), lazy("Another type of file.")),
     "empty": (lazy("Empty"), lazy("No text was found. Its links were followed.")),

@@ -40,6 +40,7 @@ class ScopeForm(Form):
     include = TextAreaField(lazy("Only these addresses"))
     exclude = TextAreaField(lazy("Not these addresses"))
     subdomains = BooleanField(lazy("Include subdomains"))
+    own = BooleanField(lazy("This is my own website"))
     headers = TextAreaField(lazy("Request headers"))
     render = SelectField(lazy("Open in a browser"), choices=RENDER)
 
@@ -51,6 +52,7 @@ class ScopeForm(Form):
             subdomains=bool(self.subdomains.data),
             render=self.render.data or "",
             headers=_lines(self.headers.data),
+            own_site=bool(self.own.data),
         )
 
 
@@ -66,6 +68,7 @@ def scope(site: Site) -> ResponseReturnValue:
         subdomains=chosen.subdomains,
         render=chosen.render,
         headers="\n".join(chosen.headers),
+        own=chosen.own_site,
     )
     return _shown(site, form, request.args.get("url", "").strip())
 
@@ -152,7 +155,7 @@ def _found(run: DryRun) -> dict[str, object]:
     address, name = request.args.get("address", "")[:2000], request.args.get("name", "")[:100]
     form = None
     if address and not run.site_id:
-        form = SiteForm(formdata=None, address=address, name=name)
+        form = SiteForm(formdata=None, address=address, name=name, own=run.own_site)
         if run.message and not run.active:
             problem(form, "address", sentence(run.message))
     return {

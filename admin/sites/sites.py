@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from flask import redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import escape
-from wtforms import StringField
+from wtforms import BooleanField, StringField
 from wtforms.validators import Length, StopValidation
 
 from admin.forms import UNPROCESSABLE, Form, Needed, check_address, free_id, is_private, problem, suggest_id
@@ -18,7 +18,7 @@ from admin.visible import visible_sites
 from crawler.errors import BadStart, FetchError, Refused
 from server.api.access import configuration, crawling, stores
 from server.domain.roles import Role
-from server.domain.site import Site
+from server.domain.site import DOCS_ID, OWN_SITE, Site
 from server.jobs.crawl_options import crawl_options
 from server.jobs.dry_run import TooManyDryRuns
 from server.storage.errors import SiteExists
@@ -112,6 +112,7 @@ class SiteForm(Form):
     name = StringField(
         lazy("Name"), [Length(max=100, message=lazy("Choose a name of at most 100 characters."))]
     )
+    own = BooleanField(lazy("This is my own website"))
 
     def validate_address(self, field: StringField) -> None:
         """Completes the address and refuses what cannot or may not be crawled."""
@@ -139,9 +140,10 @@ class NameForm(Form):
 
 @new_page.get("/new-site", role=Role.EDITOR, all_sites=True)
 def site_new() -> ResponseReturnValue:
-    """Filled in where somebody comes back from a dry run."""
+    """Filled in where somebody comes back from a dry run. The first site is probably the operator's own."""
     given = {name: request.args.get(name, "") for name in ("address", "name")}
-    return _shown(SiteForm(formdata=None, **given))
+    own = "own" in request.args if given["address"] else all(one.id == DOCS_ID for one in visible_sites())
+    return _shown(SiteForm(formdata=None, own=own, **given))
 
 
 @new_page.post("/new-site", all_sites=True)
@@ -179,11 +181,12 @@ def _looked_at(form: SiteForm) -> ResponseReturnValue:
         return _shown(form=form), UNPROCESSABLE
     address = form.address.data
     try:
-        run_id = crawling().dry_runs.start(Site("", "", "", (address,)))
+        run_id = crawling().dry_runs.start(Site("", "", "", (address,), options={OWN_SITE: form.own.data}))
     except (BadStart, TooManyDryRuns) as error:
         problem(form, "address", str(error))
         return _shown(form=form), UNPROCESSABLE
-    return redirect(url_for("admin.dry_run", run_id=run_id, address=address, name=form.name.data or ""))
+    given = {"address": address, "name": form.name.data or "", "own": "y" if form.own.data else None}
+    return redirect(url_for("admin.dry_run", run_id=run_id, **given))
 
 
 def is_taken(form: SiteForm, but: str = "") -> bool:
@@ -217,7 +220,7 @@ def _create(form: SiteForm) -> Site | None:
         start_urls=(address,),
         strategy=settings.retrieval.strategy,
         flow=settings.retrieval.flow,
-        options={**settings.privacy.new_site_options, MARKS: []},
+        options={**settings.privacy.new_site_options, MARKS: [], OWN_SITE: form.own.data},
     )
     try:
         return stores().sites.create(site)

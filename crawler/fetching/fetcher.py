@@ -110,6 +110,7 @@ class Fetcher:
                 with session.get(
                     url,
                     headers=sent,
+                    auth=self._options.signer,
                     stream=True,
                     allow_redirects=False,
                     timeout=(self._options.timeout_s, self._options.timeout_s),

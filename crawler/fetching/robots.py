@@ -18,6 +18,7 @@ from protego import Protego
 
 from crawler.discovery import urls
 from crawler.errors import FetchError
+from crawler.fetching import preferences
 from crawler.fetching.fetcher import Fetcher
 from crawler.options import CrawlOptions
 
@@ -46,6 +47,10 @@ class RobotsSummary:
     sitemaps: tuple[str, ...]
     problem: str = ""
     """Why it could not be read, and what follows from that."""
+    preferences: tuple[str, ...] = ()
+    """The AI preferences for this crawler, as written."""
+    refusal: str = ""
+    """The one that forbids our use of the address that was asked about, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +78,14 @@ class Robots:
         if file.refusal:
             return file.refusal
         line = file.rules.forbidding_line(url)
-        return (
-            RobotsVerdict(True)
-            if line is None
-            else RobotsVerdict(False, f'robots.txt line {line[0]}: "{line[1]}"')
-        )
+        return RobotsVerdict(True) if line is None else RobotsVerdict(False, _named(line))
+
+    def refusing_preference(self, url: str) -> str:
+        """Return the AI preference that forbids our use of `url`, in words; empty when none does."""
+        if not self._options.obey_robots:
+            return ""
+        line = self._file(urls.origin(url)).rules.refusing_line(url)
+        return _named(line) if line else ""
 
     def delay_s(self, url: str) -> float:
         """Return the seconds between requests that the host asks for; 0 when it does not."""
@@ -95,8 +103,14 @@ class Robots:
         """Return the summary for the host of `url`."""
         file = self._file(urls.origin(url))
         problem = file.refusal.reason if file.refusal else ""
-        rules = tuple(file.rules.lines)
-        return RobotsSummary(rules, self.delay_s(url), tuple(self.sitemaps(url)), problem)
+        return RobotsSummary(
+            tuple(file.rules.lines),
+            self.delay_s(url),
+            tuple(self.sitemaps(url)),
+            problem,
+            tuple(file.rules.preference_lines),
+            self.refusing_preference(url),
+        )
 
     def _file(self, origin: str) -> _File:
         file = self._files.get(origin)
@@ -136,6 +150,10 @@ class Robots:
         return _File(RobotsRules.parse(text, self._options.robots_token))
 
 
+def _named(line: tuple[int, str]) -> str:
+    return f'robots.txt line {line[0]}: "{line[1]}"'
+
+
 def _refused(reason: str, *, unreachable: bool = False) -> _File:
     return _File(RobotsRules.NONE, RobotsVerdict(False, reason, unreachable))
 
@@ -143,9 +161,10 @@ def _refused(reason: str, *, unreachable: bool = False) -> _File:
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _AGENT = frozenset({"user-agent", "useragent", "user agent"})
 _DISALLOW = frozenset({"disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"})
-_RULES = _DISALLOW | {"allow"}
+_RULES = _DISALLOW | {"allow", *preferences.NAMES}
 _TOKEN = re.compile(r"[a-zA-Z_-]+")
 _PLAIN = re.compile(r"[A-Za-z0-9/._~-]*")
+_PATH_AND_VALUE = re.compile(r"(?:(/[^ \t]*)[ \t]*)?(.*)")
 _LONGEST_LINE = 8192
 
 
@@ -164,14 +183,29 @@ class _Group:
     named: bool = False
 
 
+class Preference:
+    """A line with AI preferences, for the paths that begin like `path`; empty: for all."""
+
+    def __init__(self, line: _Line) -> None:
+        self.line = line
+        path, value = _PATH_AND_VALUE.fullmatch(line.value).groups()  # type: ignore[union-attr]
+        self.path = path or ""
+        self.stated = preferences.stated(line.name, value)
+        self._parsed = _protego([_Line(0, "disallow", self.path, "")]) if self.path else None
+
+    def matches(self, url: str) -> bool:
+        return self._parsed is None or not self._parsed.can_fetch(url, "*")
+
+
 class RobotsRules:
     """The rules of one robots.txt that apply to this crawler. Safe to use from many threads."""
 
     NONE: ClassVar[RobotsRules]
 
-    def __init__(self, rules: list[_Line], crawl_delay: float, sitemaps: list[str]) -> None:
-        self._rules = rules
-        self._parsed = _protego(rules) if rules else None
+    def __init__(self, lines: list[_Line], crawl_delay: float, sitemaps: list[str]) -> None:
+        self._rules = [line for line in lines if line.name not in preferences.NAMES]
+        self._preferences = [Preference(line) for line in lines if line.name in preferences.NAMES]
+        self._parsed = _protego(self._rules) if self._rules else None
         self.crawl_delay = crawl_delay
         """Seconds; 0 without a Crawl-delay."""
         self.sitemaps = sitemaps
@@ -208,6 +242,26 @@ class RobotsRules:
     def lines(self) -> list[str]:
         """The rules that apply, as written."""
         return [line.text for line in self._rules]
+
+    @property
+    def preference_lines(self) -> list[str]:
+        """The AI preferences that apply, as written."""
+        return [one.line.text for one in self._preferences]
+
+    def preferences_for(self, url: str) -> list[Preference]:
+        """Return the AI preferences for `url`: of each notation those with the longest path."""
+        matching = [one for one in self._preferences if one.matches(url)]
+        longest: dict[str, int] = {}
+        for one in matching:
+            longest[one.line.name] = max(longest.get(one.line.name, 0), len(one.path))
+        return [one for one in matching if len(one.path) == longest[one.line.name]]
+
+    def refusing_line(self, url: str) -> tuple[int, str] | None:
+        """Return number and text of the AI preference that forbids our use of `url`, if one does."""
+        for one in self.preferences_for(url):
+            if preferences.forbids_us(one.stated):
+                return one.line.number, one.line.text
+        return None
 
     def forbidding_line(self, url: str) -> tuple[int, str] | None:
         """Return number and text of the line that forbids `url`; None when it is permitted."""

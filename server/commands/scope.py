@@ -23,6 +23,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         help="subdomains of the site's hosts belong to it too",
     )
+    add(
+        "--own",
+        dest="own_site",
+        action=argparse.BooleanOptionalAction,
+        help="the site is your own: its AI preferences are not applied",
+    )
     add("--render", choices=["never", "auto", "always"], help="open pages in a browser")
     add(
         "--header",
@@ -39,7 +45,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     with closing(open_runtime(settings)) as runtime:
         site = runtime.stores.sites.get(options.site)
         before = scope_of(site)
-        wanted = _changed(SiteScope() if options.clear else before, options)
+        wanted = _changed(SiteScope(own_site=before.own_site) if options.clear else before, options)
         if wanted != before:
             site = save_scope(runtime.stores.sites, settings, site.id, wanted)
         if options.explain:
@@ -58,6 +64,7 @@ def _changed(scope: SiteScope, options: argparse.Namespace) -> SiteScope:
         "include": tuple(options.include) if options.include else None,
         "exclude": tuple(options.exclude) if options.exclude else None,
         "subdomains": options.subdomains,
+        "own_site": options.own_site,
         "render": options.render,
         "headers": tuple(options.header) if options.header else None,
     }
@@ -69,5 +76,6 @@ def _print(scope: SiteScope) -> None:
     print(f"include:    {', '.join(scope.include) or 'all'}")
     print(f"exclude:    {', '.join(scope.exclude) or 'none'}")
     print(f"subdomains: {'yes' if scope.subdomains else 'no'}")
+    print(f"own site:   {'yes' if scope.own_site else 'no'}")
     print(f"render:     {scope.render or 'as CRAWL_RENDER says'}")
     print(f"headers:    {', '.join(line.partition(':')[0] for line in scope.headers) or 'none'}")

@@ -12,6 +12,8 @@ DOCS_ID = "docs"
 """The id of the built-in site: Docent's own documentation."""
 LANGUAGE = "language"
 """The key of `Site.options` for the main language where the operator chose it."""
+OWN_SITE = "own_site"
+"""The key of `Site.options` for the operator's own website: its AI preferences are not applied."""
 CRAWL_LIMITS = {
     "max_pages": (1, 1_000_000),
     "max_depth": (0, 1000),

@@ -5,17 +5,28 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from crawler.extractors import FileLimits
+from crawler.fetching.signing import DIRECTORY_PATH, RequestSigner
 from crawler.options import CrawlOptions
 from crawler.preview import Finding, explain
-from server.domain.site import CRAWL_LIMITS, DOCS_ID, Site
+from server.domain.site import CRAWL_LIMITS, DOCS_ID, OWN_SITE, Site
 from server.guards.network import private_hosts
 from server.settings import Settings
+from server.storage.data_folder import DataFolder
+from server.storage.sealed import crawler_key
 from server.storage.sites.sites import SiteStore
 
 
 def crawl_options(site: Site, settings: Settings) -> CrawlOptions:
     """Raises BadStart for a scope that cannot work."""
-    return CrawlOptions(**limits(settings) | scope(site, settings))
+    return CrawlOptions(**limits(settings) | scope(site, settings), signer=_signer(settings))
+
+
+def _signer(settings: Settings) -> RequestSigner | None:
+    """Signs with the newest key; the key directory of this server publishes it."""
+    if not settings.crawling.sign_requests:
+        return None
+    secret = settings.serving.secret_key or DataFolder(settings.storage.data_dir).secret_key()
+    return RequestSigner(crawler_key(secret), f"{settings.serving.public_url}{DIRECTORY_PATH}")
 
 
 def limits(settings: Settings) -> dict[str, Any]:
@@ -44,6 +55,7 @@ def scope(site: Site, settings: Settings) -> dict[str, Any]:
         "include": chosen.include,
         "exclude": chosen.exclude,
         "include_subdomains": chosen.subdomains,
+        "own_site": chosen.own_site,
         # What is no header is refused by CrawlOptions.
         "headers": tuple((name.strip(), value.strip()) for name, _, value in headers),
         "allow_private": False,
@@ -77,6 +89,8 @@ class SiteScope:
     """"never", "auto" or "always"; empty: as CRAWL_RENDER says."""
     headers: tuple[str, ...] = ()
     """"Name: value", sent to the site's own hosts only, for a site that asks for a password."""
+    own_site: bool = False
+    """The site belongs to the operator: its AI preferences are not applied."""
 
 
 def scope_of(site: Site) -> SiteScope:
@@ -87,6 +101,7 @@ def scope_of(site: Site) -> SiteScope:
         include=_texts(chosen.get("scope_include")),
         exclude=_texts(chosen.get("scope_exclude")),
         subdomains=bool(chosen.get("scope_subdomains", False)),
+        own_site=bool(chosen.get(OWN_SITE, False)),
         render=str(chosen.get("render", "")),
         headers=_texts(chosen.get("crawl_headers")),
     )
@@ -104,6 +119,7 @@ def save_scope(sites: SiteStore, settings: Settings, site_id: str, scope: SiteSc
         "scope_include": list(scope.include),
         "scope_exclude": list(scope.exclude),
         "scope_subdomains": scope.subdomains,
+        OWN_SITE: scope.own_site,
         "render": scope.render,
         "crawl_headers": list(scope.headers),
     }

@@ -58,6 +58,8 @@ class DryRun:
     """Unix time of this state."""
     site_id: str = ""
     """Empty for a site that does not exist yet."""
+    own_site: bool = False
+    """Its AI preferences are not applied."""
 
     @property
     def listed(self) -> int:
@@ -101,7 +103,8 @@ class DryRuns:
         crawl(options).close()  # it checks the start addresses, and nothing is asked for
         if not self._free.acquire(blocking=False):
             raise TooManyDryRuns("Other dry runs are under way. Wait until they have ended, then try again.")
-        run = DryRun(secrets.token_urlsafe(16), options.start_urls, site_id=site.id)
+        id = secrets.token_urlsafe(16)
+        run = DryRun(id, options.start_urls, site_id=site.id, own_site=options.own_site)
         try:
             self._keep(run)
             threading.Thread(target=self._work, args=(run, options), name="dry-run", daemon=True).start()

@@ -76,6 +76,12 @@ class Settings(BaseModel):
             raise ValueError("RERANK_URL must be set for TUNE_RERANK=cross-encoder")
         return self
 
+    @model_validator(mode="after")
+    def _has_key_directory(self) -> Self:
+        if self.crawling.sign_requests and not self.serving.public_url.startswith("https://"):
+            raise ValueError("PUBLIC_URL must be an https address for CRAWL_SIGN_REQUESTS=1")
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:

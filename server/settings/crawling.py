@@ -55,11 +55,15 @@ class CrawlingSettings(Group):
     page_time_s: float = Field(default=60.0, gt=0)
     """Time limit for a whole page, in seconds."""
     obey_robots: bool = True
-    """1 respects robots.txt. Set 0 only to crawl websites that are your own."""
+    """1 respects robots.txt and AI preferences (Content-Signal, Content-Usage). Set 0 only to crawl websites
+    that are your own."""
     user_agent: str = Field(default="DocentBot/0.1", min_length=1)
     """Name and version in the User-Agent header. The name is also looked up in robots.txt."""
     contact: str = ""
     """Web or e-mail address in the User-Agent header, so that website owners can reach you."""
+    sign_requests: bool = False
+    """1 signs the requests of crawls, so that websites and their firewalls can recognise this server (Web Bot
+    Auth). PUBLIC_URL must be an https address: the public key is served there."""
     allow_private: bool = False
     """1 allows all crawls to connect to private networks and to this machine."""
 

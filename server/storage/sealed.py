@@ -1,5 +1,5 @@
 """Encrypts the secrets in the database with a key derived from SECRET_KEY, so that a copy of the database,
-or a backup without the data folder's key, reveals none of them."""
+or a backup without the data folder's key, reveals none of them. Derives the crawler's signing key, too."""
 
 import base64
 from dataclasses import dataclass, field
@@ -9,12 +9,13 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from sqlalchemy import Column, select, update
 
+from crawler.fetching.signing import SigningKey
 from server.storage.database import Database
 from server.storage.errors import SealBroken
 from server.storage.schema import metadata
 from server.storage.schema.base import SEALED
 
-_PURPOSE = b"docent.sealed.1"
+_SEAL_PURPOSE, _CRAWLER_PURPOSE = b"docent.sealed.1", b"docent.crawler.1"
 
 
 class Seal:
@@ -49,8 +50,16 @@ class Seal:
 
 
 def _fernet(secret_key: str) -> Fernet:
-    derived = HKDF(SHA256(), length=32, salt=None, info=_PURPOSE).derive(secret_key.encode("utf-8"))
-    return Fernet(base64.urlsafe_b64encode(derived))
+    return Fernet(base64.urlsafe_b64encode(_derived(secret_key, _SEAL_PURPOSE)))
+
+
+def _derived(secret_key: str, purpose: bytes) -> bytes:
+    return HKDF(SHA256(), length=32, salt=None, info=purpose).derive(secret_key.encode("utf-8"))
+
+
+def crawler_key(secret_key: str) -> SigningKey:
+    """Return the key that signs the requests of crawls."""
+    return SigningKey.of_seed(_derived(secret_key, _CRAWLER_PURPOSE))
 
 
 @dataclass(slots=True)

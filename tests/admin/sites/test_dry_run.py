@@ -8,6 +8,7 @@ import pytest
 
 from server.domain.roles import Role
 from server.domain.site import Site
+from server.jobs.crawl_options import scope_of
 from server.jobs.dry_run import AT_ONCE, DryRuns
 from tests.admin.conftest import log_in, make_app
 from tests.websites import SHOP, Website, serve
@@ -161,3 +162,39 @@ def test_an_unknown_run_is_not_found_and_a_viewer_starts_none(
     log_in(client, email="eve@example.com")
     token_page = client.send("/admin/", {"address": website.url, "look": "1"}, "/admin/new-site")
     assert token_page.status_code == 403
+
+
+class Unwilling(Website):
+    """A shop whose robots.txt keeps it out of AI answers."""
+
+    def answer(self, path):
+        if path == "/robots.txt":
+            return 200, "text/plain", b"User-agent: *\nContent-Signal: search=yes, ai-input=no\n"
+        return super().answer(path)
+
+
+def test_ai_preferences_are_shown_and_the_owner_of_the_site_is_asked(operator, runtime):
+    with serve(Unwilling("Lantern Shop", SHOP)) as website:
+        answer = operator.send("/admin/new-site", {"address": website.url, "look": "1"})
+        text = ended(operator, answer.location).replace("&#34;", '"')
+        line = 'robots.txt line 2: "Content-Signal: search=yes, ai-input=no"'
+        assert f"They forbid AI answers: {line}." in text
+        assert "No page could be read" in text
+        assert re.search('type="checkbox"', operator.get(answer.location).text)
+        answer = operator.send(
+            answer.location, {"address": website.url, "own": "y", "look": "1"}, "/admin/new-site"
+        )
+        text = ended(operator, answer.location)
+        assert "because this is your own website" in text
+        assert "Content-Signal: search=yes, ai-input=no" in text
+        page = operator.get(answer.location).text
+        assert re.search(r'<input[^>]* checked [^>]*name="own"', page)
+        operator.send(answer.location, {"address": website.url, "own": "y"}, "/admin/new-site")
+    assert scope_of(runtime.stores.sites.all()[0]).own_site
+
+
+def test_only_the_first_site_is_taken_for_the_operators_own(operator, website):
+    ticked = re.compile(r'<input[^>]* checked [^>]*name="own"')
+    assert ticked.search(operator.get("/admin/new-site").text)
+    operator.send("/admin/new-site", {"address": website.url})
+    assert not ticked.search(operator.get("/admin/new-site").text)

@@ -1,5 +1,7 @@
 """Which part of a site is read: the form, and the tester for one address."""
 
+import re
+
 import pytest
 
 from server.jobs.crawl_options import SiteScope, crawl_options, scope_of
@@ -62,3 +64,11 @@ def test_headers_are_kept_and_one_that_cannot_be_sent_is_answered_beside_its_fie
     answer = saved(headers="nonsense")
     assert answer.status_code == 422
     assert "cannot be sent as a header" in answer.text.split('id="headers-error"')[1]
+
+
+def test_an_own_site_is_ticked_and_reaches_the_crawl(operator, runtime, saved):
+    saved(own="y")
+    assert crawl_options(runtime.stores.sites.get("lantern"), runtime.configuration.settings).own_site
+    assert re.search(r'<input[^>]* checked [^>]*name="own"', operator.get(PAGE).text)
+    saved()
+    assert not scope_of(runtime.stores.sites.get("lantern")).own_site
