@@ -52,9 +52,9 @@ def learn_word_pairs(
                 if language != target:
                     variants[language].append((urls[0], group[target][0]))
     found: WordPairs = {}
-    for language, urls in variants.items():
+    for language, addresses in variants.items():
         blocks = dict.fromkeys(
-            texts for one, other in urls[:PAGES] for texts in parallel_blocks(page(one), page(other))
+            texts for one, other in addresses[:PAGES] for texts in parallel_blocks(page(one), page(other))
         )
         if pairs := pairs_of(list(blocks), language, target):
             found[language] = pairs
