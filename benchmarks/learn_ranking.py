@@ -47,7 +47,7 @@ FILE = ROOT / "server/answering/learned.json"
 FLOORS = (0.1, 0.13, 0.16, 0.2, 0.25, 0.3)
 PENALTY_SECTION, PENALTY_ANSWER = 3.0, 2.0
 """L2 penalties on the weights of standardised features."""
-UNREAD = {"unread": 1.8, "unread_coverage": -0.2, "unread_unused": -2.4}
+UNREAD = {"unread": 2.6, "unread_coverage": -0.2, "unread_unused": -1.5}
 """Weights for languages that the embedder does not read, of which there are too few questions here to learn
 them: fitted by hand on manuals in five languages, and the websites in French, Spanish, Chinese and Korean."""
 OTHER_LANGUAGE = ("cross_lingual", "crosslingual")

@@ -17,9 +17,9 @@ from server.domain.chunk import ScoredChunk
 from server.domain.question import Query
 from server.indexes.tokens import tokens
 from server.retrieval.question_kinds import asks_for_themes
-from server.retrieval.rarity import Rarity
+from server.retrieval.rarity import Rarity, chunk_words, coverage
 
-DEFAULT_FLOOR = 0.12
+DEFAULT_FLOOR = 0.18
 """About one in ten answerable questions of organisations' visitors falls below this floor."""
 ANSWER = (
     "coverage",  # of the first section, as in server.answering.ranking
@@ -28,7 +28,9 @@ ANSWER = (
     "dense",
     "sentence_covered",  # the product of sentence and coverage
     "words",  # number of content words of the question, at most MOST_WORDS, as a share of them
-    "lacks_fact",  # 1 if the first sections lack the kind of fact that is asked for
+    "missing",  # number of content words that the section lacks, at most MOST_WORDS, as a share of them
+    "name_alone",  # of a question with a name: share of its other words' weight that the section lacks
+    "lacks_fact",  # 1 if the first section lacks the kind of fact that is asked for
     "unknown_name",  # 1 if the question has a name that the site never mentions
     "other_edition",  # 1 if it names a version that no chunk mentions; the rest of such a question fits well
     "unread",  # 1 if meanings were not compared
@@ -43,8 +45,6 @@ DOUBTFUL = 0.4
 """Below this answerability fewer than half of the shown sections answer the question."""
 NAMED = 0.9
 """A heading with this share of the question's weight leaves no doubt that its section is meant."""
-READ = 3
-"""Number of sections in which the kind of fact that is asked for is looked for."""
 KEEP = 0.55
 """A chunk is kept when its score is at least this share of the best score."""
 LIMIT = 6
@@ -108,24 +108,34 @@ def answer_features(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity)
     """Return the features ANSWER for chunks that are sorted best first."""
     first = chunks[0]
     row = dict(zip(SECTION, section_features(query, chunks[:1], rarity)[0], strict=True))
-    coverage, sentence = float(row["coverage"]), float(row["sentence"])
+    covered, sentence = float(row["coverage"]), float(row["sentence"])
     unread = float(not first.sentence)
     asked = question_words(rarity, query)
+    held, in_names = chunk_words(first.chunk), _named(query)
+    others = {token: weight for token, weight in asked.weights.items() if token not in in_names}
     text = "\n".join(f"{hit.chunk.heading}\n{hit.chunk.text}" for hit in chunks)
     return [
-        coverage,
+        covered,
         sentence,
         float(row["headline"]),
         0.0 if unread else first.scores.get("dense", 0.0),
-        sentence * coverage,
+        sentence * covered,
         min(MOST_WORDS, len(asked.weights)) / MOST_WORDS,
-        float(lacks_requested_fact(query.text, "\n".join(hit.chunk.text for hit in chunks[:READ]))),
+        min(MOST_WORDS, len(asked.weights.keys() - held)) / MOST_WORDS,
+        1 - coverage(others, held) if 0 < len(others) < len(asked.weights) else 0.0,
+        float(lacks_requested_fact(query.text, first.chunk.text)),
         float(_has_unknown_name(query, rarity)),
         float(any(lacks_edition(text, *named) for named in editions(query.text))),
         unread,
-        unread * coverage,
+        unread * covered,
         unread * asked.unused,
     ]
+
+
+def _named(query: Query) -> frozenset[str]:
+    """Return the tokens of the names in a question: many sections of a site may have the right name."""
+    found = names(query.text, query.language)
+    return frozenset(token for name in found for token in tokens(name, query.language))
 
 
 def _has_unknown_name(query: Query, rarity: Rarity) -> bool:

@@ -9,14 +9,17 @@ from urllib.parse import urlsplit
 from crawler.journal import CrawlJournal
 from crawler.judging.templates import Template
 from crawler.wordset import wordset
+from server.answering.understanding.translation import spoken_on, target_language
 from server.answering.writing.suggestions import names_something
 from server.domain.sentences import main_first, plain_title
 from server.domain.site import DOCS_ID, LANGUAGE, Site
 from server.errors import StartError
 from server.indexing.calibration import calibrate
 from server.indexing.indexer import SiteIndex
+from server.indexing.word_pairs import learn_word_pairs, store_word_pairs
 from server.settings import Settings
 from server.storage.content.content import ContentStore
+from server.storage.content.derived import DerivedStore
 from server.storage.content.reader import ContentReader
 from server.storage.database import Database
 from server.storage.sites.sites import SiteNotes, SiteStore
@@ -98,9 +101,17 @@ def keep_what_was_learned(database: Database, site: Site, index: SiteIndex, jour
         noted["calibration"] = scale.to_json(index.embedder.fingerprint)
     before, template = sites.get(site.id), journal.notes().get(TEMPLATE, "")
     described = profile(before, content.live, Template.from_json(template).site_name)
+    _keep_word_pairs(database, described, content.live, index.embedder.languages)
     sites.change(site.id, lambda now: _with_profile(now, before, described, noted))
     if template:
         SiteNotes(database).set(site.id, TEMPLATE, template)
+
+
+def _keep_word_pairs(database: Database, site: Site, content: ContentReader, reads: frozenset[str]) -> None:
+    """Store the site's own translations, from its pages in several languages."""
+    target = target_language(site.language or "en", spoken_on(content), reads)
+    pairs = learn_word_pairs(content.pages(limit=SAMPLE), content.page, target)
+    store_word_pairs(DerivedStore(database, site.id), content.live_generation(), pairs)
 
 
 def _with_profile(now: Site, before: Site, described: Site, noted: Mapping[str, object]) -> Site:

@@ -1,8 +1,7 @@
 """Builds the parts that process a site's questions before and after the search."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 
 from server.answering.engine import SiteParts
 from server.answering.shortcuts.fact_card import FactCard
@@ -24,21 +23,16 @@ from server.answering.understanding.expansion import (
 from server.answering.understanding.follow_ups import FollowUpStep, ModelFollowUpStep
 from server.answering.understanding.routing import Message
 from server.answering.understanding.steps import UnderstandingStep
-from server.answering.understanding.translation import GlossaryStep, ModelTranslationStep
+from server.answering.understanding.translation import GlossaryStep, ModelTranslationStep, spoken_on
 from server.answering.writing.clarifying import AmbiguityClarifier, ModelClarifier
 from server.domain.chunk import ScoredChunk
 from server.domain.protocols import ChatModel, Clarifier, Expander, Incidents, Retriever, Shortcut
 from server.domain.question import Query, Question
 from server.domain.site import Site
 from server.domain.tuning import Tuning
+from server.indexing.word_pairs import stored_word_pairs
 from server.retrieval.question_kinds import asks_for_themes
 from server.retrieval.rarity import Rarity
-from server.storage.content.reader import ContentReader
-
-SAMPLE = 3000
-"""Maximum number of pages examined for the languages of a site."""
-SPOKEN = 0.05
-"""Minimum share of the pages in a language for it to count as a language of the site."""
 
 
 class QueryWork:
@@ -64,6 +58,7 @@ class QueryWork:
                 spoken_on(parts.content),
                 parts.words.vocabulary,
                 parts.embedder.languages,
+                cache(partial(stored_word_pairs, parts.deriving.indexes)),
             )
             model = self._model
             steps.append(ModelTranslationStep(model, glossary, self._incidents) if model else glossary)
@@ -144,14 +139,3 @@ class QueryWork:
 
 def _asks_for_themes(_: Message, question: Question) -> bool:
     return asks_for_themes(question.text)
-
-
-def spoken_on(content: ContentReader) -> Callable[[], frozenset[str]]:
-    """Return a function for the languages of many of a site's pages, looked up on the first call."""
-
-    @cache
-    def spoken() -> frozenset[str]:
-        pages = Counter(page.language for page in content.pages(limit=SAMPLE))
-        return frozenset(language for language, count in pages.items() if count >= SPOKEN * pages.total())
-
-    return spoken

@@ -1,15 +1,18 @@
 """Translates questions into the language of the site's pages.
 
 An embedder for one language cannot read such a question, and its words are not in the index. Without a model,
-names, identifiers and words that both languages share are kept, common words are looked up in a glossary, and
-other words become the site's word that sounds like them. Words that were not understood stay in the query, so
+names, identifiers and words that both languages share are kept, words that the site itself translates on its
+pages in two languages become its own words, common words are looked up in a glossary, and other words become
+the site's word that sounds like them. Words that were not understood stay in the query, so
 that a page about the rest is not mistaken for an answer, but they are not embedded.
 """
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from server.answering.understanding.glossary import Found, languages, look_up, words
 from server.answering.understanding.question_words import content_text
@@ -22,6 +25,7 @@ from server.languages.loader import language as known
 from server.languages.scripts import script_of_language
 from server.languages.unspaced import bare_noun
 from server.retrieval.rarity import Rarity
+from server.storage.content.reader import ContentReader
 
 UNDERSTOOD = 0.5
 """If a smaller share of a question is understood, the page that it refers to is searched with it."""
@@ -29,6 +33,10 @@ KNOWN = 0.67
 """A question is not translated when the site uses more than this share of its words. Languages share many."""
 SHORTEST_COGNATE = 5
 """Shorter words of the Latin script resemble too many others."""
+SAMPLE = 3000
+"""Maximum number of pages examined for the languages of a site."""
+SPOKEN = 0.05
+"""Minimum share of the pages in a language for it to count as a language of the site."""
 _UNSPACED_MEANING = re.compile(r"[\u3400-\u9fff]|[\u30a1-\u30fa]")
 _UNSPACED_RUN = re.compile(r"[\u3400-\u9fff]{2,}")
 _KATAKANA = re.compile(r"[\u30a1-\u30fc]{3,}")
@@ -61,20 +69,24 @@ class GlossaryStep:
         spoken: Callable[[], frozenset[str]],
         vocabulary: Callable[[], Collection[Vocabulary]] = tuple,
         reads: frozenset[str] = frozenset({"en"}),
+        pairs: Callable[[], Mapping[str, Mapping[str, str]]] = dict,
     ) -> None:
         """`site_language` is the language of most pages; `spoken` returns all languages that many are in, and
-        `vocabulary` the words of the site. `reads` are the embedder's languages; empty for all."""
+        `vocabulary` the words of the site. `reads` are the embedder's languages; empty for all. `pairs` are
+        the site's own translations into `target`, see server.indexing.word_pairs."""
         self._rarity = rarity
         self._language = site_language
         self._spoken = spoken
         self._vocabulary = vocabulary
         self._reads = reads
+        self._pairs = pairs
 
     def apply(self, so_far: Understanding) -> Understanding:
-        """Translate the query if the site has no pages in the question's language."""
+        """Translate the query if the site has no pages in the question's language. If it has some, only the
+        meaning is translated, for an embedder that cannot read the question."""
         query = so_far.query
         if not self.is_foreign(query):
-            return so_far
+            return self._with_meaning(so_far)
         found = self.translated(query.text, query.language)
         if found.share < UNDERSTOOD:
             found = self._with_page(so_far) or found
@@ -86,10 +98,23 @@ class GlossaryStep:
 
     @property
     def target(self) -> str:
-        """The language that questions are translated into: of several, one that the embedder reads."""
-        if self._language in self._reads:
-            return self._language
-        return min(self._spoken() & self._reads & languages(), default=self._language)
+        """The language that questions are translated into."""
+        return target_language(self._language, self._spoken, self._reads)
+
+    def _with_meaning(self, so_far: Understanding) -> Understanding:
+        """Return the state with the words that the embedder reads, from the site's own translations."""
+        query = so_far.query
+        read = not self._reads or query.language in self._reads
+        if read or query.language == self.target or query.language not in self._pairs():
+            return so_far
+        parts = self._looked_up(query.text, query.language)
+        for start, end in _content(query.text, query.language):
+            word = query.text[start:end]
+            if not (word.islower() or _overlaps((start, end), parts)) and self._is_shared(word, query.language):
+                parts[start, end] = word  # a name
+        if _share(query.text, query.language, list(parts)) < UNDERSTOOD:
+            return so_far
+        return replace(so_far, query=replace(query, meaning=_in_order(parts)))
 
     def _with_page(self, so_far: Understanding) -> Understood | None:
         """Translate the question together with the words of the visitor's page."""
@@ -107,22 +132,41 @@ class GlossaryStep:
         if query.language in self._spoken():
             return False
         asked = list(dict.fromkeys(tokens(query.text, query.language)))
-        return bool(asked) and len(self._rarity.unused(asked)) >= (1 - KNOWN) * len(asked)
+        translated = self._pairs().get(query.language, {}).keys()
+        foreign = self._rarity.unused(asked) | (translated & set(asked))
+        return bool(asked) and len(foreign) >= (1 - KNOWN) * len(asked)
 
     def translated(self, text: str, language: str) -> Understood:
         """Return what is understood of a question, in the site's language."""
-        parts = {(one.start, one.end): self._best(one) for one in look_up(text, language)}
+        parts = self._looked_up(text, language)
         rest = [span for span in _content(text, language) if not _overlaps(span, parts)]
         for start, end in rest:
             word = text[start:end]
             shared = word if self._is_shared(word, language) else self._cognate(word, language)
             if shared:
-                parts[start, end] = shared
+                parts[start, end] = self._own_word(shared)
         share = _share(text, language, list(parts))
         whole = parts | {span: text[slice(*span)] for span in rest if not _overlaps(span, parts)}
         if not known(language).writing.spaces:
             whole |= {(len(text), place): run for place, run in enumerate(_other_runs(text, list(whole)))}
         return Understood(_in_order(whole), _in_order(parts), share)
+
+    def _looked_up(self, text: str, language: str) -> dict[Span, str]:
+        """Return the words that the glossary or the site translates. The glossary's phrases come first, then
+        the site's own words."""
+        parts = {(one.start, one.end): self._best(one) for one in look_up(text, language)}
+        pairs = self._pairs().get(language, {})
+        for span in _words(text, language) if pairs else ():
+            found = [pairs[token] for token in tokens(text[slice(*span)], language) if token in pairs]
+            if found and (span in parts or not _overlaps(span, parts)):
+                parts[span] = " ".join(dict.fromkeys(found))
+        return parts
+
+    def _own_word(self, form: str) -> str:
+        """Return the translation of a word of another language of the site, which a word of a third language
+        may resemble; other words unchanged."""
+        known = ((pairs, tokens(form, language)) for language, pairs in self._pairs().items())
+        return next((pairs[token] for pairs, found in known for token in found if token in pairs), form)
 
     def _is_shared(self, word: str, language: str) -> bool:
         """Return whether the site uses a Latin word unchanged, as it does names, terms and cognates."""
@@ -155,6 +199,23 @@ class GlossaryStep:
 
     def _rarest(self, term: str) -> float:
         return max(self._rarity.weights(tokens(term, self.target)).values(), default=float("inf"))
+
+
+def target_language(own: str, spoken: Callable[[], frozenset[str]], reads: frozenset[str]) -> str:
+    """Return the language that a site's foreign questions are translated into: of several, one that the
+    embedder reads."""
+    return own if own in reads else min(spoken() & reads & languages(), default=own)
+
+
+def spoken_on(content: ContentReader) -> Callable[[], frozenset[str]]:
+    """Return a function for the languages of many of a site's pages, looked up on the first call."""
+
+    @cache
+    def spoken() -> frozenset[str]:
+        pages = Counter(page.language for page in content.pages(limit=SAMPLE))
+        return frozenset(language for language, count in pages.items() if count >= SPOKEN * pages.total())
+
+    return spoken
 
 
 class ModelTranslationStep:
@@ -230,6 +291,16 @@ def _content(text: str, language: str) -> Iterator[Span]:
             is_content = writing.spaces
         if is_content and match.group().lower() not in idle and tokens(match.group(), language):
             yield match.span()
+
+
+def _words(text: str, language: str) -> Iterator[Span]:
+    """Yield where the words are; in a script without spaces, each pair of characters, which may be a word."""
+    if known(language).writing.spaces:
+        yield from (match.span() for match in _SPACED.finditer(text))
+    else:
+        yield from (
+            (at, at + 2) for run in _UNSPACED_RUN.finditer(text) for at in range(run.start(), run.end() - 1)
+        )
 
 
 def _other_runs(text: str, taken: Sequence[Span]) -> list[str]:
