@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from importlib.resources import files
 from typing import Protocol
 
@@ -146,10 +147,11 @@ def section_features(query: Query, hits: Sequence[ScoredChunk], rarity: Rarity) 
     return rows
 
 
-def compared_texts(chunk: Chunk) -> list[str]:
+@lru_cache(maxsize=4_000)
+def compared_texts(chunk: Chunk) -> tuple[str, ...]:
     """Return the texts of a chunk that questions are compared with: its heading, then its sentences."""
     texts = (last_heading(chunk), *(unit.quote[:LONGEST] for unit in units(chunk.text)))
-    return list(dict.fromkeys(text for text in texts if text))
+    return tuple(dict.fromkeys(text for text in texts if text))
 
 
 def last_heading(chunk: Chunk) -> str:
