@@ -55,7 +55,7 @@ class TextVectors(Protocol):
     """Vectors of sentences and headings, stored by chunk."""
 
     def of(self, wanted: Mapping[str, Sequence[str]]) -> Mapping[str, NDArray[np.float32]]:
-        """Return the vector of each text; `wanted` lists texts by chunk id. Raises ModelError."""
+        """Return a row for each text, by chunk id; `wanted` lists texts by chunk id. Raises ModelError."""
 
 
 class SectionRanker:
@@ -108,7 +108,7 @@ class SectionRanker:
             if not own:
                 compared.append(hit)
                 continue
-            near = np.stack([stored[text] for text in own]) @ asked
+            near = stored[hit.chunk.id] @ asked
             headed = bool(last_heading(hit.chunk))
             first = int(headed and len(own) > 1)
             best = first + int(near[first:].argmax())
