@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from importlib.resources import files
 from typing import Protocol
 
@@ -54,7 +55,7 @@ class TextVectors(Protocol):
     """Vectors of sentences and headings, stored by chunk."""
 
     def of(self, wanted: Mapping[str, Sequence[str]]) -> Mapping[str, NDArray[np.float32]]:
-        """Return the vector of each text; `wanted` lists texts by chunk id. Raises ModelError."""
+        """Return a row for each text, by chunk id; `wanted` lists texts by chunk id. Raises ModelError."""
 
 
 class SectionRanker:
@@ -107,7 +108,7 @@ class SectionRanker:
             if not own:
                 compared.append(hit)
                 continue
-            near = np.stack([stored[text] for text in own]) @ asked
+            near = stored[hit.chunk.id] @ asked
             headed = bool(last_heading(hit.chunk))
             first = int(headed and len(own) > 1)
             best = first + int(near[first:].argmax())
@@ -146,10 +147,11 @@ def section_features(query: Query, hits: Sequence[ScoredChunk], rarity: Rarity) 
     return rows
 
 
-def compared_texts(chunk: Chunk) -> list[str]:
+@lru_cache(maxsize=4_000)
+def compared_texts(chunk: Chunk) -> tuple[str, ...]:
     """Return the texts of a chunk that questions are compared with: its heading, then its sentences."""
     texts = (last_heading(chunk), *(unit.quote[:LONGEST] for unit in units(chunk.text)))
-    return list(dict.fromkeys(text for text in texts if text))
+    return tuple(dict.fromkeys(text for text in texts if text))
 
 
 def last_heading(chunk: Chunk) -> str:

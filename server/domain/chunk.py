@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 PageLinks = Callable[[str], Sequence[tuple[str, str]]]
 """Returns (address, words) of the links on a page, by the page's address."""
@@ -138,14 +139,23 @@ class PageWords:
 
     def __init__(self, text: str) -> None:
         """`text` in the line conventions of `crawler.page`."""
-        self._as_written = _folded(text)
-        # Quotes leave out the markers of lists and code.
-        self._without_markers = _folded(_FENCE.sub("", _MARKER.sub("", text)))
+        self._text = text
+
+    @cached_property
+    def _as_written(self) -> str:
+        return _folded(self._text)
+
+    @cached_property
+    def _without_markers(self) -> str:
+        """The words as quotes have them: without the markers of lists and code."""
+        return _folded(_FENCE.sub("", _MARKER.sub("", self._text)))
 
     def hold(self, quote: str) -> bool:
         """Return whether the quote stands there word for word."""
         wanted = _folded(quote)
-        return bool(wanted) and (wanted in self._without_markers or wanted in self._as_written)
+        if not wanted or max(wanted.split(), key=len) not in self._text:
+            return False
+        return wanted in self._as_written or wanted in self._without_markers
 
 
 def _folded(text: str) -> str:

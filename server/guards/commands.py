@@ -101,13 +101,15 @@ _BY_BEGINNING: dict[str, list[tuple[Family, re.Pattern[str]]]] = {}
 for _family, _pattern in _FAMILIES:
     for _letters in _family.begins:
         _BY_BEGINNING.setdefault(_letters, []).append((_family, _pattern))
+_STARTS = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,4}")
 _HELD = re.compile("|".join(re.escape(part) for one, _ in _FAMILIES for part in one.holds))
 """Any part that a family looks for; most texts contain none."""
 
 
 def commands(text: str, *, on_page: bool) -> Iterator[re.Match[str]]:
     """Yield every match in `text` that is worded like a command."""
-    for word in _WORD.finditer(text):
+    begun = not _BY_BEGINNING.keys().isdisjoint(_STARTS.findall(text.lower()))
+    for word in _WORD.finditer(text) if begun else ():
         for family, pattern in _BY_BEGINNING.get(word.group()[:4].lower(), ()):
             if on_page or not family.page_only:
                 found = pattern.match(text, word.start())

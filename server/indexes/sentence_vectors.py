@@ -53,6 +53,7 @@ _REMOVED = {
 
 Vectors = dict[int, NDArray[np.float32]]
 """Vectors by the CRC of their text."""
+Matrix = NDArray[np.float32]
 
 
 class SentenceVectors:
@@ -95,18 +96,27 @@ class SentenceVectors:
             with self._db.begin() as connection:
                 connection.execute(_REMOVED[self._db.dialect], {"site": self._site_id, "ids": some})
 
-    def of(self, wanted: Mapping[str, Sequence[str]]) -> dict[str, NDArray[np.float32]]:
-        """Return the vector of each text, by text; `wanted` lists texts by chunk id. Texts without a stored
-        vector are embedded and stored. Raises ModelError."""
+    def of(self, wanted: Mapping[str, Sequence[str]]) -> dict[str, Matrix]:
+        """Return a row for the vector of each text, by chunk id; `wanted` lists texts by chunk id. Texts
+        without a stored vector are embedded and stored. Raises ModelError."""
         values = {**self._key_values(), "ids": list(wanted)}
         with self._db.connect() as connection:
             rows = connection.execute(_OF_CHUNKS[self._db.dialect], values).all()
-        stored = {chunk_id: _read(data) for chunk_id, data in rows}
-        missing = self._missing(stored, wanted)
-        if missing:
-            self._store(stored, missing)
-        known = {key: vector for own in (*stored.values(), *missing.values()) for key, vector in own.items()}
-        return {text: known[_key(text)] for texts in wanted.values() for text in texts}
+        keys = {chunk_id: list(map(_key, texts)) for chunk_id, texts in wanted.items()}
+        found, others = {}, {}
+        for chunk_id, data in rows:
+            known, matrix = _read(data)
+            if known == keys[chunk_id]:
+                found[chunk_id] = matrix
+            else:
+                others[chunk_id] = dict(zip(known, matrix, strict=True))
+        lacking = {chunk_id: wanted[chunk_id] for chunk_id in keys if chunk_id not in found}
+        if missing := self._missing(others, lacking):
+            self._store(others, missing)
+        for chunk_id in lacking:
+            own = {**others.get(chunk_id, {}), **missing.get(chunk_id, {})}
+            found[chunk_id] = np.array([own[key] for key in keys[chunk_id]])
+        return found
 
     def _key_values(self) -> dict[str, str]:
         return {"site": self._site_id, "embedder": self._embedder.fingerprint}
@@ -163,8 +173,9 @@ def _written(vectors: Vectors) -> bytes:
     return np.uint32(len(vectors)).tobytes() + keys.tobytes() + matrix.tobytes()
 
 
-def _read(data: bytes) -> Vectors:
+def _read(data: bytes) -> tuple[list[int], Matrix]:
+    """Return the keys of the texts and their vectors, in the same order."""
     count = int(np.frombuffer(data, np.uint32, 1)[0])
     keys = np.frombuffer(data, np.uint32, count, 4)
     matrix = np.frombuffer(data, np.float16, -1, 4 + 4 * count).reshape(count, -1).astype(np.float32)
-    return dict(zip(keys.tolist(), matrix, strict=True))
+    return keys.tolist(), matrix

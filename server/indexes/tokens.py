@@ -122,6 +122,8 @@ def _language_of_query(words: Sequence[str], languages: Sequence[str]) -> str:
 @lru_cache(maxsize=1 << 17)
 def _analysed(raw: str, language: str, stop_language: str) -> tuple[str, ...]:
     """Return all tokens of one match of `_RAW`."""
+    if raw.isascii() and raw.isalpha() and raw.islower():
+        return _plain(raw, language, stop_language)
     if UNSPACED_CHARACTER.match(raw):
         return pairs(raw)
     if raw.startswith("-"):
@@ -133,7 +135,7 @@ def _analysed(raw: str, language: str, stop_language: str) -> tuple[str, ...]:
         return tuple(_cut(".".join(numbers[:n])) for n in range(len(numbers), 0, -1))
     parts = [part for part in _SEPARATOR.split(raw) if part]
     if parts == [raw]:
-        return tuple(_plain(raw, language, stop_language))
+        return _plain(raw, language, stop_language)
     # Words joined by an apostrophe are not one name: l'adresse, don't.
     whole = [] if re.search(r"['’]", raw) else [_whole(raw, language)]
     inner = [t for p in parts if len(p) > 1 or p.isdigit() for t in _plain(p, language, stop_language)]
@@ -149,17 +151,18 @@ def _whole(raw: str, language: str) -> str:
     return _stemmed(_lower(joined, own), own)
 
 
-def _plain(word: str, language: str, stop_language: str) -> Iterator[str]:
-    """Yield the tokens of a word without separators: the word, and the parts that capitals mark."""
+@lru_cache(maxsize=1 << 16)
+def _plain(word: str, language: str, stop_language: str) -> tuple[str, ...]:
+    """Return the tokens of a word without separators: the word, and the parts that capitals mark."""
     own = language_of_word(word, language)
     lowered = _lower(word, own)
     stops = _STOP_FORMS.get(language_of_word(lowered, stop_language), _NO_STOP_WORDS)
-    if lowered not in stops or (word.isupper() and len(word) > 1):
-        yield _stemmed(lowered, own)
+    found = () if lowered in stops and not (word.isupper() and len(word) > 1) else (_stemmed(lowered, own),)
     if (word.isascii() and not (word.islower() or word.isdigit())) or any(char.isdigit() for char in word):
         inner = [part for part in _INNER_WORDS.findall(word) if len(part) > 1]
         if len(inner) > 1 or (inner and inner[0].isalpha() and len(inner[0]) < len(word)):
-            yield from (_stemmed(part.lower(), own) for part in inner if part.lower() not in stops)
+            return (*found, *(_stemmed(part.lower(), own) for part in inner if part.lower() not in stops))
+    return found
 
 
 def _stemmed(word: str, language: str) -> str:

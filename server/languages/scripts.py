@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import cache
 
 from server.languages.loader import language
 from server.languages.loader import languages as known_languages
@@ -87,6 +88,7 @@ SCRIPTS = (
 )
 
 
+@cache
 def script_of_language(code: str) -> str:
     """Return the script that a language is written in."""
     return language(code).writing.script or _LANGUAGES.get(code, "latin")
@@ -94,6 +96,8 @@ def script_of_language(code: str) -> str:
 
 def script_of(word: str) -> str:
     """Return the script of a word's first letter; "other" for scripts without a stemmer."""
+    if word.isascii():
+        return "latin"
     letter = next((char for char in word if char.isalpha()), "")
     code = ord(letter) if letter else 0
     return next((name for end, name in _SCRIPTS if code < end), "other")

@@ -77,7 +77,7 @@ def open_pipeline(
     title, base = site.title or site.name, settings.serving.base_url
     tuning = tuning_of(site, settings)
     asked = QueryWork(site, tuning, model, incidents)
-    writers = _writers(site, model, QuotingWriter(rarity, parts.facts.links), tuning, settings)
+    writers = _writers(site, model, QuotingWriter(rarity, parts.content.links), tuning, settings)
     evidence = open_grader(site, parts, settings)
     searched = parts.retriever or open_strategy(site, parts, incidents, settings, model).retriever
     own = urlsplit(base)  # uploaded files are served there
@@ -117,7 +117,7 @@ def open_pipeline(
         reader=NeighbourReader(page, tuning.neighbours) if tuning.neighbours else None,
         plan=ReadingPlan(page).apply,
         incidents=incidents,
-        reviewers=_reviewers(origins, parts.facts.links, model if tuning.grade_claims else None, incidents),
+        reviewers=_reviewers(origins, parts.content.links, model if tuning.grade_claims else None, incidents),
         verifier=partial(Verifier, embedder=parts.embedder, leak_check=leak_check(title)),
         retrieve_limit=settings.retrieval.retrieve_limit,
         reading=reading,
@@ -157,7 +157,7 @@ def _page_steps(parts: SiteParts, rarity: Rarity) -> list[RetrievalStep]:
     page = parts.content.page
     steps: list[RetrievalStep] = [
         LanguageVariants(parts.content.variants, page, rarity),
-        FollowedPointers(parts.facts.links, page, rarity),
+        FollowedPointers(parts.content.links, page, rarity),
         PagePassages(page, rarity),
     ]
     if parts.decisions is not None:

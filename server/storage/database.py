@@ -20,6 +20,8 @@ MIGRATION_LOCK = 0x646F63656E74
 """Key of a PostgreSQL advisory lock that no other program uses."""
 
 
+IDLE_READERS = 4
+"""Connections to SQLite that stay open for the next reader. Writers need the others of the pool."""
 LOCK_S = 6 * 3600
 """Another process may make a backup of a large database before it upgrades the tables."""
 
@@ -98,8 +100,26 @@ class Database:
     def connect(self) -> Iterator[Connection]:
         """Open a connection for reading. Each statement sees everything committed before it."""
         self._follow_fork()
-        with self._explained(), self._reads.connect() as connection:
-            yield connection
+        if self.dialect == "postgresql":
+            with self._explained(), self._reads.connect() as connection:
+                yield connection
+            return
+        # SQLite reads without a transaction, so that an open connection is as good as a new one.
+        idle = self._idle
+        with self._explained():
+            try:
+                connection = idle.pop()
+            except IndexError:
+                connection = self._reads.connect()
+            is_whole = False
+            try:
+                yield connection
+                is_whole = len(idle) < IDLE_READERS
+            finally:
+                if is_whole:
+                    idle.append(connection)
+                else:
+                    connection.close()
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
@@ -139,7 +159,7 @@ class Database:
 
     def close(self) -> None:
         """Close every idle connection. Using the database again opens new ones."""
-        self._engine.dispose()
+        _dispose(self._engine, self._idle, self._pid)
 
     def _open(self) -> None:
         self._pid = os.getpid()
@@ -147,13 +167,14 @@ class Database:
         self._writer = 0
         self._engine: Engine = open_engine(self._url)
         self._reads: Engine = reading(self._engine)
-        weakref.finalize(self, _dispose, self._engine, self._pid)
+        self._idle: list[Connection] = []
+        weakref.finalize(self, _dispose, self._engine, self._idle, self._pid)
 
     def _follow_fork(self) -> None:
         if self._pid == os.getpid():
             return
         # The child must neither use nor close the parent's connections. A reference prevents closing.
-        self._inherited = (getattr(self, "_inherited", None), self._engine)
+        self._inherited = (getattr(self, "_inherited", None), self._engine, self._idle)
         self._open()
 
     def _prepare_file(self) -> None:
@@ -198,6 +219,8 @@ class Database:
             raise explained from error
 
 
-def _dispose(engine: Engine, pid: int) -> None:
+def _dispose(engine: Engine, idle: list[Connection], pid: int) -> None:
     if pid == os.getpid():
+        while idle:
+            idle.pop().close()
         engine.dispose()

@@ -98,4 +98,4 @@ def test_a_requested_kind_of_fact_counts_for_the_section_that_has_it(shop):
 
 def test_texts_that_are_compared_are_the_heading_and_then_each_sentence_once():
     chunk = hit("a", "Lamps burn. Lamps burn. Brass shines.", 0.5).chunk
-    assert compared_texts(chunk) == ["Lamps", "Lamps burn.", "Brass shines."]
+    assert compared_texts(chunk) == ("Lamps", "Lamps burn.", "Brass shines.")

@@ -7,6 +7,7 @@ says what it is about without its page, no other page has the same one, and ther
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.sentences import plain_heading, plain_title
@@ -57,6 +58,7 @@ def next_questions(
     return tuple(found)[:LIMIT]
 
 
+@lru_cache(maxsize=4_000)
 def heading_of(chunk: Chunk) -> str:
     """Return the chunk's heading without its number. A short one that is no question gets the heading above
     it, and one that names nothing the page's title."""
@@ -96,5 +98,6 @@ def _same(one: frozenset[str], other: frozenset[str]) -> bool:
     return bool(one) and (one <= other or common / len(one | other) >= SAME)
 
 
+@lru_cache(maxsize=8_000)
 def _words(text: str, language: str) -> frozenset[str]:
     return frozenset(tokens(text, language))

@@ -54,10 +54,6 @@ class PageFactStore:
             found = connection.execute(one).scalar()
         return _facts(found, {}) if found else PageFacts()
 
-    def links(self, url: str) -> tuple[tuple[str, str], ...]:
-        """Return (address, words) of the links on a page; () for an unknown page."""
-        return self.get(url).links
-
     def urls(self) -> set[str]:
         """Return the addresses of pages that have facts."""
         with self._db.connect() as connection:

@@ -15,7 +15,7 @@ from sqlalchemy.sql.elements import BindParameter, ColumnElement
 
 from server.domain.chunk import Chunk, joined_text
 from server.storage.database import Database
-from server.storage.schema.content import chunks, pages
+from server.storage.schema.content import chunks, page_facts, pages
 from server.storage.schema.sites import sites
 from server.storage.statements import AnyRow, AnySelect, among
 
@@ -109,6 +109,9 @@ _VARIANTS = select(_own.c.url, _own.c.language, _other.c.url, _other.c.language)
 MOST_IN_A_LANGUAGE = 2
 """Pages of a group in one language, for two countries. A group of more was made by a menu that leads all its
 pages to one, so they are no variants."""
+_FACTS = select(page_facts.c.facts).where(
+    page_facts.c.site_id == bindparam("site"), page_facts.c.url == bindparam("url")
+)
 _GENERATION = select(sites.c.generation, sites.c.created_at).where(sites.c.id == bindparam("site"))
 _NEXT_BATCH = (
     select(*_CHUNK)
@@ -134,11 +137,12 @@ class _Kept:
         self.chunks: dict[tuple[LiveState, str], Chunk] = {}
         self.pages: dict[tuple[LiveState, str], list[Chunk]] = {}
         self.texts: dict[tuple[LiveState, str], str] = {}
+        self.links: dict[tuple[LiveState, str], tuple[tuple[str, str], ...]] = {}
 
     def bound(self) -> None:
         """Empty the cache when it is too large."""
         if len(self.chunks) + sum(map(len, self.pages.copy().values())) > MOST_KEPT:
-            self.chunks, self.pages, self.texts = {}, {}, {}
+            self.chunks, self.pages, self.texts, self.links = {}, {}, {}, {}
 
 
 _kept: WeakKeyDictionary[Database, _Kept] = WeakKeyDictionary()
@@ -265,6 +269,16 @@ class ContentReader:
             if text:
                 kept[key] = text
         return text
+
+    def links(self, url: str) -> tuple[tuple[str, str], ...]:
+        """Return (address, words) of the links on a page, from its last crawl; () for an unknown page."""
+        key, kept = (self._state(), url), self._kept.links
+        found = kept.get(key)
+        if found is None:
+            with self._db.connect() as connection:
+                read = connection.execute(_FACTS, {"site": self.site_id, "url": url}).scalar()
+            kept[key] = found = tuple((address, words) for address, words in read["links"]) if read else ()
+        return found
 
     def _loaded(self, ids: Sequence[str], values: Mapping[str, Any]) -> dict[str, Chunk]:
         with self._db.connect() as connection:

@@ -16,6 +16,7 @@ _WORDS = re.compile(r"[^\W_]+")
 _UNSPACED = re.compile(
     r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])"
 )
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _LAST_PLACE = 16_383
 """Highest position of a word in PostgreSQL."""
 _LONGEST = 500
@@ -28,7 +29,7 @@ def words_of(written: str) -> list[str]:
     plain = written.casefold()
     if not plain.isascii():
         decomposed = unicodedata.normalize("NFKD", plain)
-        bare = "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+        bare = _NOT_ASCII.sub(lambda one: "" if unicodedata.combining(one[0]) else one[0], decomposed)
         plain = _UNSPACED.sub(r" \1 ", bare)
     return [word[:_LONGEST] for word in _WORDS.findall(plain)]
 
