@@ -1,15 +1,23 @@
 """The job queue: Huey over a SQLite file, or over Redis when there are several machines."""
 
 import json
+import logging
+import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from huey import Huey, RedisHuey, SqliteHuey
 from huey.registry import Message
 from huey.serializer import Serializer
+
+from server.storage.errors import StorageError
+from server.storage.shared_cache import RedisServer
+
+log = logging.getLogger(__name__)
 
 GOODBYE_S = 3.0
 """Jobs that are under way get so long to leave off, less than it takes until they are killed."""
@@ -35,26 +43,42 @@ class JobQueue:
 
     def __init__(self, folder: Path, redis_url: str = "") -> None:
         """Opens `folder`/jobs.sqlite3, or the Redis server when `redis_url` is given."""
-        if redis_url:
-            self._huey: Huey = RedisHuey("docent", url=redis_url, results=False, serializer=JsonJobs())
+        self._redis = RedisServer(redis_url) if redis_url else None
+        if self._redis:
+            pool = self._redis.pool
+            self._huey: Huey = RedisHuey("docent", connection_pool=pool, results=False, serializer=JsonJobs())
         else:
             folder.mkdir(parents=True, exist_ok=True)
             file = str(folder / "jobs.sqlite3")
             self._huey = SqliteHuey("docent", filename=file, results=False, serializer=JsonJobs())
 
     def register(self, name: str, run: Callable[..., None]) -> Callable[..., None]:
-        """Makes `run` known under `name`; returns a function that queues a call with its arguments."""
+        """Makes `run` known under `name`; returns a function that queues a call with its arguments. The queue
+        only wakes a worker: what is to be done is in the database, and found there when the queue fails."""
         task = self._huey.task(name=name)(run)
 
         def add(*arguments: Any) -> None:
-            task(*arguments)
+            try:
+                with self._explained():
+                    task(*arguments)
+            except StorageError as error:
+                log.warning("%s %s is queued later: %s", name, arguments, error)
 
         return add
 
     def __len__(self) -> int:
-        """How many jobs wait."""
-        waiting: int = self._huey.pending_count()
+        """How many jobs wait. Raises StorageError."""
+        with self._explained():
+            waiting: int = self._huey.pending_count()
         return waiting
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            with self._redis.client() if self._redis else nullcontext():
+                yield
+        except sqlite3.Error as error:
+            raise StorageError(f"the job queue in DATA_DIR cannot be used ({error})") from error
 
     def work(self, at_once: int, ending: threading.Event) -> None:
         """Runs jobs in this process, `at_once` side by side, until SIGTERM or SIGINT. Then `ending` is set,

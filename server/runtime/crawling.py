@@ -96,8 +96,9 @@ class Crawling:
         """Return the part that restarts interrupted crawls and queues due ones."""
         stores = self._stores
         return Upkeep(
-            stores.crawls, stores.schedules, self.control, self._queue_refresh, lambda: len(self.jobs)
-        )
+            stores.crawls, stores.schedules, self.control, self._queue_refresh, lambda: len(self.jobs),
+            stores.sites.leaving, self.queue_removal,
+        )  # fmt: skip
 
     def remove_site(self, site_id: str) -> None:
         """Hide a site immediately and queue its removal by the job worker. Raises UnknownSite."""

@@ -161,11 +161,11 @@ class CrawlStore(Store):
         """Pause a crawl; false if its state has changed in the meantime."""
         return self._shift(run, state=PAUSED, message=message, **_IDLE)
 
-    def release(self, run: CrawlRun, wanted: str | None = None) -> bool:
-        """Return a crawl to the queue, with a new request of its operator (None: unchanged); false if its
-        state or its holder has changed in the meantime."""
+    def release(self, run: CrawlRun, wanted: str | None = None, message: str = "") -> bool:
+        """Return a crawl to the queue, with a new request of its operator (None: unchanged) and what it waits
+        for; false if its state or its holder has changed in the meantime."""
         values = {**_IDLE, "wanted": crawls.c.wanted if wanted is None else wanted}
-        return self._shift(run, state=WAITING, message="", finished_at=None, counts=None, **values)
+        return self._shift(run, state=WAITING, message=message, finished_at=None, counts=None, **values)
 
     def want(self, run: CrawlRun, wanted: str) -> bool:
         """Store a request for the worker of a crawl: "pause", "stop", or "" to continue; false if its
