@@ -97,7 +97,7 @@ class SiteRefresh:
                 state, message = self._work(run, site, open_index(site), watch, gate, on_progress)
             except HeldBackIndex as held:
                 log.warning("crawl %s of %s is held back: %s", crawl_id, run.site_id, held)
-                self._crawls.finish(crawl_id, HELD, str(held))
+                self._crawls.finish(crawl_id, HELD, str(held), holder)
             except CrawlCutShort:
                 if watch.reason == FULL:
                     self._fail(run, watch, watch.says)
@@ -112,8 +112,7 @@ class SiteRefresh:
                 self._fail(run, watch, f"{type(error).__name__}: {error}")
                 raise
             else:
-                self._crawls.finish(crawl_id, state, message)
-                log.info("crawl %s of %s is live: %s", crawl_id, run.site_id, message)
+                self._succeed(run, state, message)
         return True
 
     def _work(
@@ -161,6 +160,10 @@ class SiteRefresh:
             self._crawls.set_aside(run)
             log.info("crawl %s of %s is paused", run.id, run.site_id)
 
+    def _succeed(self, run: CrawlRun, state: str, message: str) -> None:
+        if self._crawls.finish(run.id, state, message, run.holder):
+            log.info("crawl %s of %s is live: %s", run.id, run.site_id, message)
+
     def _wait_for(self, run: CrawlRun, watch: CrawlWatch, reason: str) -> None:
         """Leave the crawl to the next worker after a moment: the database or Chroma may only restart."""
         log.warning("crawl %s of %s is taken up again soon: %s", run.id, run.site_id, reason)
@@ -174,8 +177,9 @@ class SiteRefresh:
         if watch.is_lost or self._sites.find(run.site_id) is None:
             log.warning("crawl %s of %s ends: %s", run.id, run.site_id, message)
             return
+        if not self._crawls.finish(run.id, FAILED, message, run.holder):
+            return
         log.error("crawl %s of %s failed: %s", run.id, run.site_id, message)
-        self._crawls.finish(run.id, FAILED, message)
         self._incidents.record(run.site_id, "crawl_failed", message)
 
 
