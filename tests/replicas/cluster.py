@@ -15,6 +15,7 @@ import urllib.request
 from collections import Counter
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psycopg
 
@@ -30,6 +31,7 @@ from tests.deploy.conftest import NAME, nginx
 from tests.jobs.conftest import SlowWebsite
 from tests.openai_replies import grounded_reply
 from tests.openai_server import OpenAIServer
+from tests.server_fixtures import missing
 from tests.servers import HOST, MissingProgram, _postgresql_program, _unprivileged_user, free_port
 from tests.websites import Website, serve
 
@@ -338,10 +340,15 @@ def replies(address):
 
 
 @contextmanager
-def cluster_in(folder, model_cache, certificate, **size):
+def running_cluster(model_cache, certificate, **size):
     """The installation, with its website crawled, ready for visitors."""
     with ExitStack() as stack:
-        cluster = Cluster(folder, model_cache, stack, **size)
+        # Not below pytest's own folder, which other users, such as that of PostgreSQL, may not enter.
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="docent-test-")))
+        try:
+            cluster = Cluster(folder, model_cache, stack, **size)
+        except MissingProgram as error:
+            missing(error)
         try:
             cluster.start(certificate)
             yield cluster
