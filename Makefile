@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test test-fast test-image check format texts lock release clean
+.PHONY: run test test-fast test-image test-replicas check format texts lock release clean
 
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
@@ -29,6 +29,11 @@ test-image: $(VENV)/.dev
 	@$(BIN)/python .ci/system.py image
 	@$(INSTALL) --no-deps -r tests/image/requirements.txt
 	$(BIN)/python -m pytest -s tests/image
+
+# A cluster of replicas on this machine, of which each part is killed, paused and restarted under load: some minutes.
+test-replicas: $(VENV)/.dev
+	@$(BIN)/python .ci/system.py
+	$(BIN)/python -m pytest -s tests/replicas
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

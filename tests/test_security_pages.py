@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("security.md", "security-asvs.md")
+PAGES = ("security.md", "security-asvs.md", "operations.md")
 STATES = ("met", "not met", "not applicable")
 ASVS = {
     "1.1": "1-7", "1.2": "1-4", "1.4": "1 4 5", "1.5": "1-4", "1.6": "1-4", "1.7": "1 2", "1.8": "1 2", "1.9": "1 2", "1.10": "1",

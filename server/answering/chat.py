@@ -1,5 +1,6 @@
 """One turn of a conversation: loads the history, answers the question and stores both."""
 
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -15,8 +16,10 @@ from server.domain.question import PROGRAM, Question, Turn, VisitorPage
 from server.domain.site import Site
 from server.metrics import ANSWERS, FIRST_SENTENCE, QUESTIONS, STAGES
 from server.storage.conversations.conversations import ConversationStore
-from server.storage.errors import UnknownConversation
+from server.storage.errors import StorageError, UnknownConversation
 from server.tracing import each
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class Chat:
         self._history = history
         self._pipeline_of = pipeline_of
 
-    def ask(
+    def ask(  # noqa: PLR0913 - what a client sends
         self,
         site: Site,
         text: str,
@@ -51,9 +54,11 @@ class Chat:
         conversation_id: str | None = None,
         page: VisitorPage | None = None,
         disclosure: str = "",
+        message_id: str = "",
     ) -> Exchange:
         """Start a conversation, or continue `conversation_id`. `page` is the page the visitor is on,
-        `disclosure` what was shown about who answers; it is stored with a new conversation.
+        `disclosure` what was shown about who answers; it is stored with a new conversation. `message_id` is
+        that of an answer that is written once more.
 
         Raises UnknownConversation when the conversation is not this visitor's on this site.
         """
@@ -63,8 +68,8 @@ class Chat:
         elif not self._conversations.belongs(conversation_id, site.id, visitor_id):
             raise UnknownConversation(f"conversation {conversation_id} is not known here; start a new one")
         else:
-            turns = self._history.turns(conversation_id)
-        message_id = uuid4().hex
+            turns = self._turns(conversation_id)
+        message_id = message_id or uuid4().hex
         fallback = turns[-1].language if turns and turns[-1].language else site.language or "en"
         payer = "" if visitor_id.startswith(PROGRAM) else visitor_id
         language = question_language(text, fallback)
@@ -102,7 +107,17 @@ class Chat:
         )
         # A refused question found nothing, so its query is no context for the next question.
         searched = query if answer.outcome is Outcome.ANSWERED else ""
-        self._history.add(conversation_id, Turn(question.text, answer.text, searched, question.language))
+        try:
+            self._history.add(conversation_id, Turn(question.text, answer.text, searched, question.language))
+        except StorageError as error:  # the message is stored
+            log.warning("the next question is answered without this one: %s", error)
+
+    def _turns(self, conversation_id: str) -> tuple[Turn, ...]:
+        try:
+            return self._history.turns(conversation_id)
+        except StorageError as error:
+            log.warning("a question is answered without those before it: %s", error)
+            return ()
 
 
 def _count(answer: Answer, seconds: float) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from time import monotonic
 
 from limits import RateLimitItem, parse
 from limits.errors import StorageError
@@ -23,6 +24,7 @@ from limits.storage import MovingWindowSupport, RedisStorage, Storage
 from limits.strategies import MovingWindowRateLimiter
 
 from server.metrics import REFUSALS
+from server.storage.shared_cache import LEFT_ALONE_S, RedisServer
 
 log = logging.getLogger(__name__)
 
@@ -41,12 +43,14 @@ class RateLimits:
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._limiter = MovingWindowRateLimiter(storage)
+        self._left_alone_until = 0.0
 
     @classmethod
     def open(cls, redis_url: str, folder: Path) -> RateLimits:
         """Count in Redis if there is an address, otherwise in `folder`."""
         if redis_url:
-            redis: Storage = RedisStorage(redis_url, wrap_exceptions=True, key_prefix="docent:limits")
+            pool = RedisServer(redis_url).pool
+            redis: Storage = RedisStorage(redis_url, pool, wrap_exceptions=True, key_prefix="docent:limits")
             return cls(redis)
         return cls(DiskStorage(folder))
 
@@ -58,12 +62,15 @@ class RateLimits:
         none is allowed. Raises LimitsUnavailable.
         """
         item = _rule(rule)
+        if monotonic() < self._left_alone_until and not strict:
+            return 0.0
         try:
             if self._limiter.hit(item, key):
                 return 0.0
             REFUSALS.count(f"rate_{key.partition(':')[0]}")
             reset = self._limiter.get_window_stats(item, key).reset_time
         except StorageError as error:
+            self._left_alone_until = monotonic() + LEFT_ALONE_S
             if strict:
                 log.error("rate limits are not kept, nobody can sign in: %s", error)
                 raise LimitsUnavailable from error

@@ -69,6 +69,7 @@ class Interruptions:
 
     def __init__(self, journal: CrawlJournal, crawls: CrawlStore, run: CrawlRun) -> None:
         self._journal = journal
+        self._waited_for = run.message
         self._last = journal.notes().get(CUTS, "")
         counts = crawls.addresses.counts([run.id])[run.id]
         self._done = sum(count for state, count in counts.items() if state != WAITING)
@@ -89,10 +90,8 @@ class Interruptions:
         self._journal.note(CUTS, f"{self._done}/{times}")
         if times > MOST_CUTS:
             self.forgive()
-            raise CrawlError(
-                f"The worker was cut off {times} times without getting on: look into its log, then resume "
-                "the crawl"
-            )
+            why = self._waited_for or f"The worker was cut off {times} times without getting on"
+            raise CrawlError(f"{why}: look into its log, then resume the crawl")
 
 
 WINDOW_S = 60.0

@@ -1,10 +1,12 @@
 """The job queue: Huey over a SQLite file, or over Redis when there are several machines."""
 
 import json
+import logging
+import sqlite3
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -16,7 +18,11 @@ from huey.serializer import Serializer
 
 from server.logs import request_id
 from server.metrics import JOB_SECONDS, JOBS
+from server.storage.errors import StorageError
+from server.storage.shared_cache import RedisServer
 from server.tracing import TRACEPARENT, carried, continued
+
+log = logging.getLogger(__name__)
 
 GOODBYE_S = 3.0
 """Jobs that are under way get so long to leave off, less than it takes until they are killed."""
@@ -60,15 +66,18 @@ class JobQueue:
 
     def __init__(self, folder: Path, redis_url: str = "") -> None:
         """Opens `folder`/jobs.sqlite3, or the Redis server when `redis_url` is given."""
-        if redis_url:
-            self._huey: Huey = RedisHuey("docent", url=redis_url, results=False, serializer=JsonJobs())
+        self._redis = RedisServer(redis_url) if redis_url else None
+        if self._redis:
+            pool = self._redis.pool
+            self._huey: Huey = RedisHuey("docent", connection_pool=pool, results=False, serializer=JsonJobs())
         else:
             folder.mkdir(parents=True, exist_ok=True)
             file = str(folder / "jobs.sqlite3")
             self._huey = SqliteHuey("docent", filename=file, results=False, serializer=JsonJobs())
 
     def register(self, name: str, run: Callable[..., None]) -> Callable[..., None]:
-        """Makes `run` known under `name`; returns a function that queues a call with its arguments."""
+        """Makes `run` known under `name`; returns a function that queues a call with its arguments. The queue
+        only wakes a worker: what is to be done is in the database, and found there when the queue fails."""
 
         def work(*arguments: Any, task: Task) -> None:
             _, asked_by, traceparent = _read_id(task.id)
@@ -85,20 +94,34 @@ class JobQueue:
         task = self._huey.task(name=name, context=True)(work)
 
         def add(*arguments: Any) -> None:
-            task(*arguments, id=_new_id())
+            try:
+                with self._explained():
+                    task(*arguments, id=_new_id())
+            except StorageError as error:
+                log.warning("%s %s is queued later: %s", name, arguments, error)
 
         return add
 
     def __len__(self) -> int:
-        """How many jobs wait."""
-        waiting: int = self._huey.pending_count()
+        """How many jobs wait. Raises StorageError."""
+        with self._explained():
+            waiting: int = self._huey.pending_count()
         return waiting
 
     def oldest_age_s(self) -> float:
-        """Return for how many seconds the next job has waited; 0 when none waits."""
-        ids = [task.id for task in self._huey.pending(1)]
+        """Return for how many seconds the next job has waited; 0 when none waits. Raises StorageError."""
+        with self._explained():
+            ids = [task.id for task in self._huey.pending(1)]
         at = _read_id(ids[0])[0] if ids else None
         return 0.0 if at is None else max(0.0, time.time() - at)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            with self._redis.client() if self._redis else nullcontext():
+                yield
+        except sqlite3.Error as error:
+            raise StorageError(f"the job queue in DATA_DIR cannot be used ({error})") from error
 
     def work(self, at_once: int, ending: threading.Event) -> None:
         """Runs jobs in this process, `at_once` side by side, until SIGTERM or SIGINT. Then `ending` is set,

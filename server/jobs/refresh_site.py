@@ -16,7 +16,7 @@ from server.domain.derived import BuildStopped
 from server.domain.protocols import Incidents, ModelError
 from server.domain.site import Site
 from server.facts.collecting import keep_card
-from server.indexes.errors import IndexFailure
+from server.indexes.errors import IndexFailure, IndexUnavailable
 from server.indexing.indexer import IndexReport, SiteIndex
 from server.jobs.after_crawl import check_quotes, remove_missing_pages
 from server.jobs.crawl_intake import (
@@ -39,12 +39,14 @@ from server.storage.crawls.frontier import HostTurns, SharedFrontier
 from server.storage.crawls.runs import DONE, FAILED, HELD, PAUSE, STOP, STOPPED, WHOLE, CrawlRun, CrawlStore
 from server.storage.data_folder import lacking_space
 from server.storage.database import Database
-from server.storage.errors import StorageError
+from server.storage.errors import StorageError, StorageUnavailable
 from server.storage.leases import new_holder
 from server.storage.sites.sites import SiteNotes, SiteStore
 
 log = logging.getLogger(__name__)
 
+OUTAGE_S = 10.0
+"""Seconds between two tries of a crawl for which the database or Chroma is out of reach."""
 SourcePages = Callable[[Site], Iterable[Page]]
 """Pages of a site that come from elsewhere than its website."""
 
@@ -96,12 +98,14 @@ class SiteRefresh:
                 state, message = self._work(run, site, open_index(site), watch, gate, on_progress)
             except HeldBackIndex as held:
                 log.warning("crawl %s of %s is held back: %s", crawl_id, run.site_id, held)
-                self._crawls.finish(crawl_id, HELD, str(held))
+                self._crawls.finish(crawl_id, HELD, str(held), holder)
             except CrawlCutShort:
                 if watch.reason == FULL:
                     self._fail(run, watch, watch.says)
                 else:
                     self._set_aside(run, watch)
+            except (IndexUnavailable, StorageUnavailable) as error:
+                self._wait_for(run, watch, str(error))
             except (CrawlError, ModelError, IndexFailure, StorageError) as error:
                 self._fail(run, watch, str(error))
             except Exception as error:
@@ -109,8 +113,7 @@ class SiteRefresh:
                 self._fail(run, watch, f"{type(error).__name__}: {error}")
                 raise
             else:
-                self._crawls.finish(crawl_id, state, message)
-                log.info("crawl %s of %s is live: %s", crawl_id, run.site_id, message)
+                self._succeed(run, state, message)
         return True
 
     def _work(
@@ -158,12 +161,26 @@ class SiteRefresh:
             self._crawls.set_aside(run)
             log.info("crawl %s of %s is paused", run.id, run.site_id)
 
+    def _succeed(self, run: CrawlRun, state: str, message: str) -> None:
+        if self._crawls.finish(run.id, state, message, run.holder):
+            log.info("crawl %s of %s is live: %s", run.id, run.site_id, message)
+
+    def _wait_for(self, run: CrawlRun, watch: CrawlWatch, reason: str) -> None:
+        """Leave the crawl to the next worker after a moment: the database or Chroma may only restart."""
+        log.warning("crawl %s of %s is taken up again soon: %s", run.id, run.site_id, reason)
+        watch.stop.wait(OUTAGE_S)
+        try:
+            self._crawls.release(run, message=reason)
+        except StorageError as error:
+            log.warning("crawl %s of %s goes on when the database answers: %s", run.id, run.site_id, error)
+
     def _fail(self, run: CrawlRun, watch: CrawlWatch, message: str) -> None:
         if watch.is_lost or self._sites.find(run.site_id) is None:
             log.warning("crawl %s of %s ends: %s", run.id, run.site_id, message)
             return
+        if not self._crawls.finish(run.id, FAILED, message, run.holder):
+            return
         log.error("crawl %s of %s failed: %s", run.id, run.site_id, message)
-        self._crawls.finish(run.id, FAILED, message)
         self._incidents.record(run.site_id, "crawl_failed", message)
 
 

@@ -2,7 +2,8 @@
 
 import logging
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from threading import Event
 
@@ -20,24 +21,32 @@ from server.storage.errors import StorageError
 log = logging.getLogger(__name__)
 
 EVERY_S = 5.0
+REMOVAL_S = 600.0
+"""Seconds after which the removal of a site is queued again."""
 
 
 class Upkeep:
     """Any number of workers may do it at once: the database decides who starts what."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it looks at, and how it queues each
         self,
         crawls: CrawlStore,
         schedules: ScheduleStore,
         control: CrawlControl,
         queue: Callable[[str, int], None],
         queued: Callable[[], int],
+        leaving: Callable[[], Iterable[str]] = tuple,
+        queue_removal: Callable[[str], None] = lambda site_id: None,
     ) -> None:
+        """`leaving` returns the sites whose removal has begun."""
         self._crawls = crawls
         self._schedules = schedules
         self._control = control
         self._queue = queue
         self._queued = queued
+        self._leaving = leaving
+        self._queue_removal = queue_removal
+        self._removed_at: dict[str, float] = {}
 
     def run(self, ending: threading.Event) -> None:
         """Until `ending` is set."""
@@ -45,6 +54,7 @@ class Upkeep:
             try:
                 self.take_up_left()
                 self.queue_waiting()
+                self.queue_removals(time.monotonic())
                 self.start_due(datetime.now(UTC))
             except StorageError as error:
                 log.warning("the upkeep of crawls is tried again in %g s: %s", EVERY_S, error)
@@ -61,6 +71,14 @@ class Upkeep:
         if not self._queued():
             for run in self._crawls.waiting():
                 self._queue(run.site_id, run.id)
+
+    def queue_removals(self, at: float) -> None:
+        """Queues removals of sites that have not ended for long: their job was lost."""
+        self._removed_at = {site_id: self._removed_at.get(site_id, at) for site_id in self._leaving()}
+        for site_id, since in self._removed_at.items():
+            if at - since >= REMOVAL_S:
+                self._removed_at[site_id] = at
+                self._queue_removal(site_id)
 
     def start_due(self, moment: datetime) -> None:
         """Starts the crawls whose time has come; a site whose last one goes on, or is paused, waits for

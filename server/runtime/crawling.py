@@ -97,8 +97,9 @@ class Crawling:
         """Return the part that restarts interrupted crawls and queues due ones."""
         stores = self._stores
         return Upkeep(
-            stores.crawls, stores.schedules, self.control, self._queue_refresh, lambda: len(self.jobs)
-        )
+            stores.crawls, stores.schedules, self.control, self._queue_refresh, lambda: len(self.jobs),
+            stores.sites.leaving, self.queue_removal,
+        )  # fmt: skip
 
     def help(self) -> CrawlHelp:
         """Return the part that helps with crawls of other workers."""

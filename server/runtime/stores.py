@@ -43,7 +43,7 @@ from server.storage.people.audit import AuditLog
 from server.storage.people.identities import IdentityStore
 from server.storage.people.operators import LinkStore, OperatorStore, SessionStore
 from server.storage.people.passkeys import PasskeyStore
-from server.storage.shared_cache import DiskSharedCache, RedisSharedCache
+from server.storage.shared_cache import DiskSharedCache, OptionalCache, RedisSharedCache, SharedCache
 from server.storage.sites.incidents import IncidentStore
 from server.storage.sites.sites import SiteStore
 
@@ -182,11 +182,16 @@ class Shared:
         self._folder = folder
 
     @cached_property
-    def cache(self) -> Cache:
-        """Small values with a time to live."""
+    def cache(self) -> SharedCache:
+        """Small values with a time to live. Raises StorageError while it does not answer."""
         if self._settings.storage.redis_url:
             return RedisSharedCache(self._settings.storage.redis_url)
         return DiskSharedCache(self._folder.path / "cache" / "shared")
+
+    @cached_property
+    def optional(self) -> Cache:
+        """The same values for those who can do without them."""
+        return OptionalCache(self.cache)
 
     @cached_property
     def limits(self) -> RateLimits:
@@ -196,7 +201,7 @@ class Shared:
     @cached_property
     def surges(self) -> Surges:
         """Sites that get unusually many questions."""
-        return Surges(self.cache, self._figures, address_limit=lambda: self._settings.limits.address_limit)
+        return Surges(self.optional, self._figures, address_limit=lambda: self._settings.limits.address_limit)
 
     @cached_property
     def heartbeat(self) -> Heartbeat:
@@ -206,4 +211,4 @@ class Shared:
     @cached_property
     def sightings(self) -> Sightings:
         """Where the widget was seen at work."""
-        return Sightings(self.cache)
+        return Sightings(self.optional)

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Dialect, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 
 from server.storage.errors import StorageError
@@ -19,6 +20,8 @@ POOL_WAIT_S = 60.0
 SQLITE_CACHE_KIB = 2_048
 """Per connection, and each process has several: the system's own cache of the file is shared by all."""
 BUSY_MS = 30_000
+RESTART_S = 10.0
+"""Seconds for which requests wait for a PostgreSQL server that was there and does not answer now."""
 
 READ_ONLY = {"docent_reads": True}
 
@@ -73,7 +76,7 @@ def snapshot(engine: Engine) -> Iterator[Connection]:
 
 
 def _postgresql(url: URL) -> Engine:
-    return create_engine(
+    engine = create_engine(
         url,
         pool_size=POSTGRESQL_CONNECTIONS,
         max_overflow=0,
@@ -84,6 +87,31 @@ def _postgresql(url: URL) -> Engine:
         hide_parameters=True,
         connect_args={"connect_timeout": 10, "application_name": "docent", "options": "-c timezone=UTC"},
     )
+    event.listen(engine, "do_connect", _WaitForRestart())
+    return engine
+
+
+class _WaitForRestart:
+    """Opens connections. While the server restarts, whoever needs one waits instead of failing: nothing was
+    sent to the server yet. A server that stays away fails every further try at once."""
+
+    def __init__(self) -> None:
+        self._gives_up_at: float | None = 0.0
+        """None while the server answers; a server that never did is not waited for."""
+
+    def __call__(self, dialect: Dialect, _record: object, arguments: Any, options: Any) -> Any:
+        while True:
+            try:
+                opened = dialect.connect(*arguments, **options)
+            except dialect.loaded_dbapi.OperationalError:
+                if self._gives_up_at is None:
+                    self._gives_up_at = monotonic() + RESTART_S
+                if monotonic() > self._gives_up_at:
+                    raise
+                sleep(0.1)
+            else:
+                self._gives_up_at = None
+                return opened
 
 
 def _sqlite(url: URL) -> Engine:

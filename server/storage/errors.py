@@ -9,6 +9,10 @@ class StorageError(Exception):
     """Something stored cannot be read or written. The message is fit for the operator."""
 
 
+class StorageUnavailable(StorageError):
+    """The server of the database does not answer now; trying again later can help."""
+
+
 class UnknownRecord(StorageError):
     """Nothing with this id is stored."""
 
@@ -126,23 +130,26 @@ _POSTGRESQL = {
     "42703": "does not fit this version of Docent: update Docent and restart every process of it",
     "25006": "is read-only: point DATABASE_URL to the primary server",
     "57P01": "was shut down: start it again",
+    "57P02": "broke down and starts again: look at its log",
     "57P03": "is starting or stopping: try again in a moment",
 }
+_AWAY = ("", "08", "53", "57")
+"""Classes of SQLSTATE for a server that cannot serve now; empty when it said nothing."""
 
 
 def storage_error(error: SQLAlchemyError, url: URL) -> StorageError | None:
     """Return the error for the operator; None for an error in our own SQL, which must stay visible."""
     name = _place(url)
     if isinstance(error, PoolTimeout):
-        return StorageError(f"{name} is overloaded: no connection got free in time; run more workers")
+        return StorageUnavailable(f"{name} is overloaded: no connection got free in time; run more workers")
     if not isinstance(error, DBAPIError):
         return None
-    known = _sqlite(error) if url.get_backend_name() == "sqlite" else _postgresql(error)
-    if known is not None:
-        return StorageError(f"{name} {known}")
-    if _is_our_fault(error):
+    is_file = url.get_backend_name() == "sqlite"
+    known = _sqlite(error) if is_file else _postgresql(error)
+    if known is None and _is_our_fault(error):
         return None
-    return StorageError(f"{name} failed: {_first_line(error)}")
+    kind = StorageError if is_file or _sqlstate(error)[:2] not in _AWAY else StorageUnavailable
+    return kind(f"{name} {known or f'failed: {_first_line(error)}'}")
 
 
 def _is_our_fault(error: DBAPIError) -> bool:

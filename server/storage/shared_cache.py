@@ -1,11 +1,13 @@
 """Stores small values shared by all processes of an installation, in a folder on disk or in Redis."""
 
+import logging
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -14,12 +16,16 @@ from diskcache.core import MODE_PICKLE, UNKNOWN
 from redis import BlockingConnectionPool, Redis
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import AuthenticationError, OutOfMemoryError, RedisError
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeout
 from redis.retry import Retry
 
 from server.storage.columns import storable
-from server.storage.errors import StorageError
+from server.storage.errors import StorageError, StorageUnavailable
 
 Result = TypeVar("Result")
+
+log = logging.getLogger(__name__)
 
 LOCK_WAIT_S = 10
 MEGABYTES = 256
@@ -138,6 +144,9 @@ def stream_key(message_id: str) -> str:
 
 CONNECTIONS = 32
 """Maximum number of connections per process. Threads wait for one instead of opening hundreds."""
+LEFT_ALONE_S = 2.0
+"""Seconds for which a Redis server that did not answer is not asked again: each try may take seconds, and
+visitors wait for it."""
 
 
 class RedisServer:
@@ -146,28 +155,34 @@ class RedisServer:
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         self.place = f"Redis at {parts.hostname or parts.path or 'localhost'}:{parts.port or 6379}"
+        self._left_alone_until = 0.0
         try:
-            pool = BlockingConnectionPool.from_url(
+            self.pool = BlockingConnectionPool.from_url(
                 url,
                 max_connections=CONNECTIONS,
                 timeout=20,
                 decode_responses=True,
                 encoding_errors="replace",
-                socket_timeout=5,
-                socket_connect_timeout=5,
+                socket_timeout=2,
+                socket_connect_timeout=2,
                 health_check_interval=30,
                 # Visitors wait for this, so a lost connection is retried only briefly.
                 retry=Retry(ExponentialBackoff(cap=0.2, base=0.05), retries=2),
             )
         except ValueError as error:
             raise StorageError(f"REDIS_URL is not an address ({error}): write redis://host:6379/0") from error
-        self._client = Redis(connection_pool=pool)
+        self._client = Redis(connection_pool=self.pool)
 
     @contextmanager
     def client(self) -> Iterator[Redis]:
         """Yield the client, and turn Redis errors into a StorageError with a message of one line."""
+        if monotonic() < self._left_alone_until:
+            raise StorageUnavailable(f"{self.place} did not answer a moment ago")
         try:
             yield self._client
+        except (RedisConnectionError, RedisTimeout) as error:
+            self._left_alone_until = monotonic() + LEFT_ALONE_S
+            raise StorageUnavailable(self._explain(error)) from error
         except RedisError as error:
             raise StorageError(self._explain(error)) from error
 
@@ -247,6 +262,47 @@ class RedisSharedCache:
     def close(self) -> None:
         """Close every connection."""
         self._server.close()
+
+
+SharedCache = DiskSharedCache | RedisSharedCache
+
+
+class OptionalCache:
+    """Implements Cache for values that can be missed: while `cache` does not answer, nothing is found and
+    nothing is stored, so that visitors get their answers all the same."""
+
+    def __init__(self, cache: SharedCache) -> None:
+        self._cache = cache
+
+    def get(self, key: str) -> str | None:
+        """Return the value, or None if it is absent, expired or out of reach."""
+        with _logged():
+            return self._cache.get(key)
+        return None
+
+    def set(self, key: str, value: str, ttl_s: float) -> None:
+        """Store or replace a value."""
+        with _logged():
+            self._cache.set(key, value, ttl_s)
+
+    def add(self, key: str, value: str, ttl_s: float) -> bool:
+        """Store the value if the key is absent or expired. Return whether it was stored."""
+        with _logged():
+            return self._cache.add(key, value, ttl_s)
+        return False
+
+    def delete(self, key: str) -> None:
+        """Remove the value. An absent one is ignored."""
+        with _logged():
+            self._cache.delete(key)
+
+
+@contextmanager
+def _logged() -> Iterator[None]:
+    try:
+        yield
+    except StorageError as error:
+        log.warning("served without the shared cache: %s", error)
 
 
 def _key(key: str) -> str:

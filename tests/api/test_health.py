@@ -58,3 +58,10 @@ def test_warming_up_is_tried_again_until_it_works(app, runtime, parts, monkeypat
     start_warm_up(app)
     assert app.extensions["docent-warmed"].wait(5)
     assert caplog.text.count("Chroma is not there yet") == 1
+
+
+def test_without_vectors_it_stays_ready_and_says_so(client, parts):
+    """Questions are searched by words then: a balancer must not take every replica away."""
+    parts["vectors"] = "Chroma does not answer"
+    response = client.get("/readyz")
+    assert (response.status_code, response.json["parts"]["vectors"]) == (200, "Chroma does not answer")

@@ -1,11 +1,14 @@
 import http.client
 import json
 import threading
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import pytest
 
+from server.api.visitor.streams import Snapshot, frame
 from server.domain.answer import Delta
+from server.storage.errors import StorageError
 from tests.api.conftest import ANSWER, CITATION, new_visitor
 from tests.api.sse import parse
 from tests.servers import web_server
@@ -192,6 +195,76 @@ def test_an_answer_finished_elsewhere_is_replayed_whole(make_app):
     first.extensions["docent-streams"].close(5)
     visitor.client = second.test_client()
     assert parse(visitor.resume(f"{events[0].data['message_id']}:0").text) == events
+
+
+def dead_process(app, monkeypatch, frames):
+    """Leaves the copy of an answer whose process died; returns its visitor."""
+    monkeypatch.setattr("server.api.visitor.streams.SILENT_S", 0.0)
+    visitor = new_visitor(app.test_client())
+    conversation = visitor.ask().json["conversation_id"]
+    meta = frame("meta", {"conversation_id": conversation, "message_id": "m"}, "m:1")
+    owner = f"shop:{app.extensions['docent-tokens'].read(visitor.token).id}"
+    asked = {"text": "How long?", "conversation_id": conversation, "page": None}
+    copy = Snapshot(owner, "dead", asked, [meta, *frames], False)
+    app.extensions["docent"].shared.cache.set("stream:m", copy.to_json(), 60)
+    return visitor
+
+
+def test_another_process_writes_the_answer_of_a_dead_one_to_its_end(make_app, script, monkeypatch):
+    app = make_app()
+    visitor = dead_process(app, monkeypatch, [frame("delta", {"text": "Delivery ta"}, "m:2")])
+    events = parse(visitor.resume("m:1").text)
+    assert [event.number for event in events] == [2, 3, 4, 5, 6]
+    assert "".join(event.data["text"] for event in events[:3]) == ANSWER.text
+    assert names(events[3:]) == ["citation", "done"]
+    conversation = events[-1].data["conversation_id"]
+    stored = app.extensions["docent"].dialogue.conversations.get(conversation).messages
+    assert [message.id for message in stored][1:] == ["m"]
+    assert parse(visitor.resume("m:1").text) == events
+    assert len(script.questions) == 2
+
+
+@pytest.mark.parametrize("last", ["m:2", "m:9"])
+def test_other_words_than_before_come_with_the_whole_answer(make_app, monkeypatch, last):
+    """A model may choose others; and a visitor may have seen more than was copied."""
+    app = make_app()
+    visitor = dead_process(app, monkeypatch, [frame("delta", {"text": "It takes"}, "m:2")])
+    events = parse(visitor.resume(last).text)
+    assert names(events) == ["citation", "done"]
+    assert events[-1].data["answer"] == ANSWER.text
+
+
+def test_an_answer_that_its_dead_process_had_stored_is_not_written_again(make_app, script, monkeypatch):
+    app = make_app()
+    visitor = dead_process(app, monkeypatch, [])
+    parse(visitor.resume("m:1").text)
+    asked = len(script.questions)
+    app.extensions["docent-streams"].close(5)
+    again = make_app()
+    shared = again.extensions["docent"].shared.cache
+    copy = Snapshot.from_json(shared.get("stream:m"))
+    shared.set(
+        "stream:m", replace(copy, producer="dead too", frames=copy.frames[:2], finished=False).to_json(), 60
+    )
+    visitor.client = again.test_client()
+    events = parse(visitor.resume("m:1").text)
+    assert (events[-1].name, events[-1].data["answer"]) == ("done", ANSWER.text)
+    assert len(script.questions) == asked
+
+
+def test_without_the_history_a_question_is_answered_and_stored(app, visitor, monkeypatch, caplog):
+    first = visitor.ask().json
+
+    def fail(*arguments):
+        raise StorageError("Redis does not answer")
+
+    for name in ("turns", "add"):
+        monkeypatch.setattr(app.extensions["docent"].engine.history, name, fail)
+    second = visitor.ask(conversation_id=first["conversation_id"]).json
+    assert second["outcome"] == "answered"
+    assert "answered without those before it: Redis does not answer" in caplog.text
+    stored = app.extensions["docent"].dialogue.conversations.get(first["conversation_id"])
+    assert [message.id for message in stored.messages] == [first["message_id"], second["message_id"]]
 
 
 def test_a_silent_stream_is_kept_open_by_comments(make_app, script, monkeypatch):

@@ -7,11 +7,13 @@ import pytest
 
 from server.domain.site import JITTER, MOST_JITTER, PERIODS, Site, next_time
 from server.jobs.crawl_control import CrawlControl
-from server.jobs.upkeep import Upkeep
+from server.jobs.queue import JobQueue
+from server.jobs.upkeep import REMOVAL_S, Upkeep
 from server.storage.crawls.runs import CrawlStore, ScheduleStore
 from server.storage.database import Database
-from server.storage.errors import UnknownSite
+from server.storage.errors import StorageError, UnknownSite
 from server.storage.sites.sites import SiteStore
+from tests.servers import redis_server
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -110,3 +112,23 @@ def test_a_crawl_that_was_left_is_queued_once(database, schedules):
     for _ in range(2):
         upkeep_of(database, queued).take_up_left()
     assert queued == [("shop", left)]
+
+
+def test_a_removal_whose_job_was_lost_is_queued_again(database):
+    removed = []
+    upkeep = Upkeep(None, None, None, None, None, lambda: ["shop"], removed.append)
+    for at in (1.0, 6.0, REMOVAL_S + 2, REMOVAL_S + 7):
+        upkeep.queue_removals(at)
+    assert removed == ["shop"]
+
+
+def test_a_queue_that_does_not_answer_ends_no_upkeep_and_loses_no_crawl(tmp_path, caplog):
+    with redis_server() as address:
+        jobs = JobQueue(tmp_path, address)
+        add = jobs.register("refresh_site", lambda site_id, crawl_id: None)
+        add("shop", 1)
+        assert len(jobs) == 1
+    add("shop", 2)
+    assert "refresh_site ('shop', 2) is queued later" in caplog.text
+    with pytest.raises(StorageError, match="Redis at"):
+        len(jobs)

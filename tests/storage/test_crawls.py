@@ -121,6 +121,11 @@ def test_a_crawl_whose_worker_was_not_heard_of_is_claimed_by_the_next(database, 
     assert crawls.claim(id, next_one).started_at == began
     assert crawls.beat(id, lost) is None
     assert crawls.beat(id, next_one) == ""
+    assert not crawls.finish(id, "failed", "it was paused", lost)
+    assert crawls.finish(id, "done", "30 pages", next_one)
+    with pytest.raises(UnknownCrawl):
+        crawls.progress(id, 30, 5, 5)
+    assert (crawls.get(id).state, crawls.get(id).message) == ("done", "30 pages")
 
 
 def test_a_worker_that_is_heard_of_keeps_its_crawl_and_hears_what_is_wanted(database, crawls, site):

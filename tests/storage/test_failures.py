@@ -2,7 +2,9 @@
 
 import os
 import time
+from types import SimpleNamespace
 
+import psycopg
 import pytest
 from sqlalchemy import event, text
 
@@ -11,8 +13,9 @@ from server.domain.site import Site
 from server.storage.conversations.conversations import ConversationStore
 from server.storage.conversations.history import DiskHistory, RedisHistory
 from server.storage.database import Database
-from server.storage.errors import StorageError
-from server.storage.shared_cache import DiskSharedCache, RedisSharedCache
+from server.storage.engines import _WaitForRestart
+from server.storage.errors import StorageError, StorageUnavailable
+from server.storage.shared_cache import DiskSharedCache, OptionalCache, RedisSharedCache
 from server.storage.sites.incidents import IncidentStore
 from server.storage.sites.sites import SiteStore
 from tests.servers import free_port, redis_server
@@ -95,7 +98,8 @@ def test_a_disk_that_refuses_writes_is_named(path, run):
 import resource, signal, sys
 from server.storage.conversations.conversations import ConversationStore
 from server.storage.database import Database
-from server.storage.errors import StorageError
+from server.storage.engines import _WaitForRestart
+from server.storage.errors import StorageError, StorageUnavailable
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = ConversationStore(Database(sys.argv[1]))
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
@@ -199,7 +203,8 @@ def test_a_cache_folder_that_cannot_be_made_is_named(tmp_path):
 def test_a_full_disk_fails_a_cache_in_one_line(tmp_path, run):
     code = """
 import resource, signal, sys
-from server.storage.errors import StorageError
+from server.storage.engines import _WaitForRestart
+from server.storage.errors import StorageError, StorageUnavailable
 from server.storage.shared_cache import DiskSharedCache
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 cache = DiskSharedCache(sys.argv[1])
@@ -243,6 +248,55 @@ def test_a_redis_that_came_back_is_used_again():
     with pytest.raises(StorageError):
         history.turns("c")
     history.close()
+
+
+def test_a_redis_that_does_not_answer_is_left_alone_for_a_moment():
+    """Otherwise each visitor would wait for it several times."""
+    with redis_server() as address:
+        cache = RedisSharedCache(address)
+        cache.set("k", "v", 60)
+    with pytest.raises(StorageUnavailable):
+        cache.get("k")
+    began = time.monotonic()
+    with pytest.raises(StorageUnavailable, match="did not answer a moment ago"):
+        cache.get("k")
+    assert time.monotonic() - began < 0.05
+
+
+def test_values_that_can_be_missed_are_not_found_while_redis_is_away(caplog):
+    cache = OptionalCache(RedisSharedCache(f"redis://127.0.0.1:{free_port()}/0"))
+    cache.set("k", "v", 60)
+    cache.delete("k")
+    assert (cache.get("k"), cache.add("k", "v", 60)) == (None, False)
+    assert "served without the shared cache" in caplog.text
+
+
+def test_whoever_needs_a_connection_waits_while_postgresql_restarts(monkeypatch):
+    """tests/replicas does it with a real server."""
+    answers = []
+
+    def connect():
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    postgresql = SimpleNamespace(connect=connect, loaded_dbapi=psycopg)
+    monkeypatch.setattr("server.storage.engines.RESTART_S", 1.0)
+    away = [psycopg.OperationalError("connection refused")] * 99
+    opening = _WaitForRestart()
+    answers[:] = [*away]
+    with pytest.raises(psycopg.OperationalError):
+        opening(postgresql, None, (), {})
+    assert len(answers) == 98, "a server that never answered is not waited for"
+    answers[:] = ["first", *away[:3], "second", *away]
+    assert [opening(postgresql, None, (), {}) for _ in range(2)] == ["first", "second"]
+    with pytest.raises(psycopg.OperationalError):
+        opening(postgresql, None, (), {})
+    left = len(answers)
+    with pytest.raises(psycopg.OperationalError):
+        opening(postgresql, None, (), {})
+    assert len(answers) == left - 1, "a server that stays away fails every further try at once"
 
 
 def test_a_redis_address_that_cannot_work_is_refused():

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from functools import partial
+from typing import Any
 
 from flask import Response, jsonify, request
 
-from server.answering.chat import Exchange
+from server.answering.chat import Chat, Exchange
 from server.answering.chat import response as answer_response
 from server.answering.disclosure import seen_text
 from server.api.access import chat, configuration, delivery, dialogue, runtime, streams
@@ -24,6 +26,7 @@ from server.api.visitor.streams import Event, UnknownStream
 from server.domain.answer import Answer, Citation
 from server.domain.events import EventKind
 from server.domain.question import VisitorPage
+from server.storage.conversations.questions import QuestionLog
 from server.storage.errors import UnknownConversation, UnknownMessage
 
 LAST_EVENT = "Send the id of the last event that arrived as Last-Event-ID: MESSAGE_ID:NUMBER."
@@ -40,13 +43,14 @@ def ask() -> Response:
     settings = configuration().settings
     limit(settings.limits.visitor_limit, f"visitor:{caller.key}")
     limit(settings.limits.address_limit, f"address:{network_address()}")
+    page = _page(caller, body.page)
     try:
         exchange = chat().ask(
             caller.site,
             message,
             visitor_id=caller.visitor_id,
             conversation_id=body.conversation_id,
-            page=_page(caller, body.page),
+            page=page,
             disclosure=_seen(caller, body.disclosure),
         )
     except UnknownConversation:
@@ -57,7 +61,8 @@ def ask() -> Response:
         ) from None
     if not body.stream:
         return jsonify(_whole(exchange))
-    return _event_stream(streams().start(exchange.message_id, caller.key, lambda: _events(exchange)))
+    asked = {"text": message, "conversation_id": exchange.conversation_id, "page": page and asdict(page)}
+    return _event_stream(streams().start(exchange.message_id, caller.key, asked, lambda: _events(exchange)))
 
 
 def resume() -> Response:
@@ -97,13 +102,33 @@ def _events(exchange: Exchange) -> Iterable[Event]:
             yield "delta", {"text": event.text}
 
 
+def _again(
+    caller: Caller, message_id: str, chat: Chat, questions: QuestionLog, asked: dict[str, Any]
+) -> Iterable[Event]:
+    """Answer a question whose process died. Its answer may have been stored already."""
+    stored = questions.find(message_id)
+    if stored is not None:
+        yield "done", answer_response(stored.conversation_id, message_id, stored.answer)
+        return
+    exchange = chat.ask(
+        caller.site,
+        asked["text"],
+        visitor_id=caller.visitor_id,
+        conversation_id=asked["conversation_id"],
+        page=VisitorPage(**asked["page"]) if asked["page"] else None,
+        message_id=message_id,
+    )
+    yield from _events(exchange)
+
+
 def _resumed(caller: Caller) -> Response:
     limit(configuration().settings.limits.address_limit, f"resume:{network_address()}")
     message_id, _, number = request.headers.get("Last-Event-ID", "").rpartition(":")
     if not (message_id and number.isascii() and number.isdecimal() and len(number) < 10):
         raise ApiError(404, "nothing_to_resume", LAST_EVENT)
     try:
-        return _event_stream(streams().resume(message_id, int(number), caller.key))
+        again = partial(_again, caller, message_id, chat(), dialogue().questions)
+        return _event_stream(streams().resume(message_id, int(number), caller.key, again))
     except UnknownStream:
         raise ApiError(
             404,

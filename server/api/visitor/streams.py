@@ -6,10 +6,11 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import asdict, dataclass
+from typing import Any
 from uuid import uuid4
 
 from server.api.errors import error_body, failure_of
@@ -29,6 +30,8 @@ class Snapshot:
     """Key of the visitor who asked."""
     producer: str
     """The process that writes the answer."""
+    asked: dict[str, Any]
+    """What another process needs to write the answer in place of this one."""
     frames: list[str]
     finished: bool
 
@@ -43,10 +46,13 @@ class Snapshot:
 class EventLog:
     """Events of one answer, written by one thread and read by any number of threads."""
 
-    def __init__(self, message_id: str, owner: str) -> None:
+    def __init__(
+        self, message_id: str, owner: str, asked: dict[str, Any], frames: Sequence[str] = ()
+    ) -> None:
         self.message_id = message_id
         self.owner = owner
-        self._frames: list[str] = []
+        self._asked = asked
+        self._frames = list(frames)
         self._finished = False
         self._grown = threading.Condition()
 
@@ -77,13 +83,19 @@ class EventLog:
     def snapshot(self, producer: str) -> Snapshot:
         """Return a copy of the log's current content."""
         with self._grown:
-            return Snapshot(self.owner, producer, list(self._frames), self._finished)
+            return Snapshot(self.owner, producer, self._asked, list(self._frames), self._finished)
 
 
 def frame(event: str, data: Mapping[str, object], id: str = "") -> str:
     """Return an event in wire format. JSON has no line breaks, so one data line is enough."""
     number = f"id: {id}\n" if id else ""
     return f"{number}event: {event}\ndata: {json.dumps(data, ensure_ascii=False, separators=(',', ':'))}\n\n"
+
+
+def unframed(frame: str) -> tuple[str, dict[str, Any]]:
+    """Return name and data of an event in wire format."""
+    fields = dict(line.split(": ", 1) for line in frame.splitlines() if line)
+    return fields["event"], json.loads(fields["data"])
 
 
 log = logging.getLogger(__name__)
@@ -99,6 +111,8 @@ KEEP_S = 300.0
 BEAT_S = 1.0
 ALIVE_S = 6.0
 """Seconds without a heartbeat after which a process and its unfinished answers count as dead."""
+SILENT_S = 3.0
+"""Seconds more, in which a cache that was restarted hears of it again."""
 
 
 class StreamCopies:
@@ -137,6 +151,11 @@ class StreamCopies:
     def is_alive(self, producer: str) -> bool:
         """Return whether the process that writes a log is alive. Raises StorageError."""
         return self._cache().get(_process_key(producer)) is not None
+
+    def claim(self, message_id: str, producer: str) -> bool:
+        """Return whether this process may go on with a log of the dead `producer`: only one does. Raises
+        StorageError."""
+        return self._cache().add(f"stream-taken:{producer}:{message_id}", "1", KEEP_S)
 
     def drain(self, timeout_s: float) -> bool:
         """Wait until every log is complete and copied; return False after the timeout."""
@@ -188,7 +207,9 @@ HEARTBEAT = b": still here\n\n"
 APPEAR_S = 1.5
 """Seconds to wait for the first copy of an answer that another process has just started."""
 
-Event = tuple[str, Mapping[str, object]]
+Event = tuple[str, Mapping[str, Any]]
+Again = Callable[[dict[str, Any]], Iterable[Event]]
+"""Answers once more what was asked, under the same message id."""
 
 
 class UnknownStream(Exception):
@@ -204,15 +225,21 @@ class Streams:
         # Twice as many as streams, because answers of visitors who left are also written to the end.
         self._writers = ThreadPoolExecutor(max_workers=2 * threads, thread_name_prefix="answer")
 
-    def start(self, message_id: str, owner: str, events: Callable[[], Iterable[Event]]) -> Iterator[bytes]:
-        """Write the events in a separate thread, and yield them from the first one."""
-        log = EventLog(message_id, owner)
+    def start(
+        self, message_id: str, owner: str, asked: dict[str, Any], events: Callable[[], Iterable[Event]]
+    ) -> Iterator[bytes]:
+        """Write the events in a separate thread, and yield them from the first one. `asked` is kept for the
+        process that goes on if this one dies."""
+        return self._follow(self._begun(EventLog(message_id, owner, asked), events), 0)
+
+    def _begun(self, log: EventLog, events: Callable[[], Iterable[Event]]) -> EventLog:
         self._copies.put(log)
         self._writers.submit(copy_context().run, self._write, log, events)
-        return self._follow(log, 0)
+        return log
 
-    def resume(self, message_id: str, after: int, owner: str) -> Iterator[bytes]:
-        """Yield the events after number `after`, then live events, whichever process writes them.
+    def resume(self, message_id: str, after: int, owner: str, again: Again) -> Iterator[bytes]:
+        """Yield the events after number `after`, then live events, whichever process writes them. If that
+        process is dead, this one goes on with `again`.
 
         Raises UnknownStream, StorageError.
         """
@@ -224,7 +251,7 @@ class Streams:
         snapshot = self._appearing(message_id)
         if snapshot is None or snapshot.owner != owner:
             raise UnknownStream
-        return self._follow_elsewhere(message_id, snapshot, after)
+        return self._follow_elsewhere(message_id, snapshot, after, again)
 
     def close(self, timeout_s: float) -> None:
         """Wait at most `timeout_s` for unfinished answers to be completed and copied."""
@@ -252,8 +279,10 @@ class Streams:
             if finished:
                 return
 
-    def _follow_elsewhere(self, message_id: str, snapshot: Snapshot, after: int) -> Iterator[bytes]:
-        last_sent = time.monotonic()
+    def _follow_elsewhere(
+        self, message_id: str, snapshot: Snapshot, after: int, again: Again
+    ) -> Iterator[bytes]:
+        last_sent = heard = time.monotonic()
         while True:
             if frames := snapshot.frames[after:]:
                 yield "".join(frames).encode()
@@ -264,15 +293,22 @@ class Streams:
             if time.monotonic() - last_sent > self._heartbeat_s:
                 yield HEARTBEAT
                 last_sent = time.monotonic()
-            newer = self._newer(message_id, snapshot)
-            if newer is None:
-                text = "The server that wrote this answer was stopped before its end. Ask again."
-                yield frame("error", error_body("interrupted", text)).encode()
-                return
-            snapshot = newer
+            if newer := self._newer(message_id, snapshot):
+                snapshot, heard = newer, time.monotonic()
+            elif time.monotonic() - heard > SILENT_S:
+                try:
+                    log = self._taken_over(message_id, snapshot, after, again)
+                except StorageError:
+                    text = "The server that wrote this answer was stopped before its end. Ask again."
+                    yield frame("error", error_body("interrupted", text)).encode()
+                    return
+                if log is not None:
+                    yield from self._follow(log, after)
+                    return
+                heard = time.monotonic()
 
     def _newer(self, message_id: str, snapshot: Snapshot) -> Snapshot | None:
-        """Wait one interval and return the newer copy; None if the writing process is dead."""
+        """Wait one interval and return the newer copy; None if the writing process gives no sign of life."""
         pause(STEP_S)
         try:
             # Checked first: a process may complete its log and then end.
@@ -280,13 +316,39 @@ class Streams:
             newer = self._copies.last_copy(message_id)
         except StorageError:
             return None
-        return newer if newer and (alive or newer.finished) else None
+        return newer if newer and (alive or newer.finished or newer.producer != snapshot.producer) else None
+
+    def _taken_over(self, message_id: str, left: Snapshot, after: int, again: Again) -> EventLog | None:
+        """Return the log of an answer whose process is dead, which this process writes on; None if another
+        process does so. Raises StorageError."""
+        if not self._copies.claim(message_id, left.producer):
+            return None
+        # A visitor may have seen more than was copied: then only the whole answer is sent at the end.
+        missed = max(0, after - len(left.frames))
+        log = EventLog(message_id, left.owner, left.asked, [*left.frames, *[""] * missed])
+        told = [unframed(text) for text in left.frames if text]
+        return self._begun(log, lambda: _further(told, again(left.asked), with_words=not missed))
 
     def _appearing(self, message_id: str) -> Snapshot | None:
         end = time.monotonic() + APPEAR_S
         while (snapshot := self._copies.last_copy(message_id)) is None and time.monotonic() < end:
             pause(STEP_S / 2)
         return snapshot
+
+
+def _further(told: Collection[Event], events: Iterable[Event], *, with_words: bool) -> Iterator[Event]:
+    """Yield what an answer that is written once more adds to the events `told`. A model may choose other
+    words: then they come with the whole answer at the end, which replaces what came before."""
+    shown, written = "".join(data["text"] for name, data in told if name == "delta"), ""
+    for name, data in events:
+        if name != "delta":
+            if (name, data) not in told:
+                yield name, data
+            continue
+        written += data["text"]
+        if with_words and written != shown and written.startswith(shown):
+            yield name, {"text": written[len(shown) :]}
+            shown = written
 
 
 def pause(seconds: float) -> None:

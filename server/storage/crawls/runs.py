@@ -148,24 +148,34 @@ class CrawlStore(Store):
         rate: float = 0.0,
         remaining_s: int | None = None,
     ) -> None:
-        """Store the progress of a crawl. Raises UnknownCrawl."""
-        values = {"found": found, "fetched": fetched, "indexed": indexed}
-        self._change(crawl_id, **values, rate=rate, remaining_s=remaining_s)
+        """Store the progress of a crawl that has not ended. Raises UnknownCrawl."""
+        values = {"found": found, "fetched": fetched, "indexed": indexed, "rate": rate}
+        mine = update(crawls).where(crawls.c.id == crawl_id, crawls.c.state.in_(OPEN))
+        if not self._write(mine.values(**values, remaining_s=remaining_s)):
+            raise _unknown(crawl_id)
 
-    def finish(self, crawl_id: int, state: str, message: str = "") -> None:
-        """End a crawl as done, failed, stopped or held. Raises UnknownCrawl."""
+    def finish(self, crawl_id: int, state: str, message: str = "", holder: str | None = None) -> bool:
+        """End a crawl as done, failed, stopped or held; false if it belongs to another holder now, which may
+        have taken it over while the process was paused. Raises UnknownCrawl."""
         counts = self.addresses.counts([crawl_id])[crawl_id]
-        self._change(crawl_id, state=state, message=message, finished_at=now(), counts=counts, **_IDLE)
+        mine = update(crawls).where(crawls.c.id == crawl_id)
+        if holder is not None:
+            mine = mine.where(crawls.c.holder == holder)
+        values = {"state": state, "message": message, "finished_at": now(), "counts": counts, **_IDLE}
+        if self._write(mine.values(values)):
+            return True
+        self.get(crawl_id)
+        return False
 
     def set_aside(self, run: CrawlRun, message: str = "") -> bool:
         """Pause a crawl; false if its state has changed in the meantime."""
         return self._shift(run, state=PAUSED, message=message, **_IDLE)
 
-    def release(self, run: CrawlRun, wanted: str | None = None) -> bool:
-        """Return a crawl to the queue, with a new request of its operator (None: unchanged); false if its
-        state or its holder has changed in the meantime."""
+    def release(self, run: CrawlRun, wanted: str | None = None, message: str = "") -> bool:
+        """Return a crawl to the queue, with a new request of its operator (None: unchanged) and what it waits
+        for; false if its state or its holder has changed in the meantime."""
         values = {**_IDLE, "wanted": crawls.c.wanted if wanted is None else wanted}
-        return self._shift(run, state=WAITING, message="", finished_at=None, counts=None, **values)
+        return self._shift(run, state=WAITING, message=message, finished_at=None, counts=None, **values)
 
     def want(self, run: CrawlRun, wanted: str) -> bool:
         """Store a request for the worker of a crawl: "pause", "stop", or "" to continue; false if its
@@ -241,10 +251,6 @@ class CrawlStore(Store):
                 return int(made)
         except IntegrityError as error:
             raise UnknownSite(f"there is no site {site_id!r} to crawl") from error
-
-    def _change(self, crawl_id: int, **values: Any) -> None:
-        if not self._write(update(crawls).where(crawls.c.id == crawl_id).values(**values)):
-            raise _unknown(crawl_id)
 
     def _shift(self, run: CrawlRun, **values: Any) -> bool:
         same = (crawls.c.id == run.id, crawls.c.state == run.state, crawls.c.holder == run.holder)
