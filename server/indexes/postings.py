@@ -10,7 +10,7 @@ the chunks of one token alone show how high a score must be.
 
 import sys
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import log
 
 import numpy as np
@@ -67,20 +67,19 @@ class Lengths:
         """Return the chunk number of a position in `slack`."""
         return self.blocks[at // BLOCK] * BLOCK + at % BLOCK
 
-    def postings(self, pieces: Iterable[tuple[int, bytes]]) -> Postings:
+    def postings(self, pieces: Sequence[tuple[int, bytes]]) -> Postings:
         """Return the existing chunks in one token's pieces."""
-        places, weights = [np.empty(0, np.int32)], [np.empty(0, LENGTH)]
-        for block, data in pieces:
-            if block not in self._first:  # added after the lengths were read
-                continue
-            found = np.frombuffer(data, POSTING)
-            at = found["place"] + np.int32(self._first[block])
-            alive = slice(None) if block in self._whole else self._alive[at]
-            places.append(at[alive])
-            weights.append(found["weight"][alive])
-        every, weight = np.concatenate(places), np.concatenate(weights).astype(np.float32)
-        rarity = log(1 + (self.count - len(every) + 0.5) / (len(every) + 0.5))
-        return every, weight * np.float32(rarity * (K1 + 1)) / (weight + self.slack[every])
+        known = [piece for piece in pieces if piece[0] in self._first]  # others came after the lengths were read
+        found = np.frombuffer(b"".join(data for _, data in known), POSTING)
+        starts = np.array([self._first[block] for block, _ in known], np.int32)
+        sizes = [len(data) // POSTING.itemsize for _, data in known]
+        places = found["place"] + np.repeat(starts, sizes)
+        weights = found["weight"].astype(np.float32)
+        if not all(block in self._whole for block, _ in known):
+            alive = self._alive[places]
+            places, weights = places[alive], weights[alive]
+        rarity = log(1 + (self.count - len(places) + 0.5) / (len(places) + 0.5))
+        return places, weights * np.float32(rarity * (K1 + 1)) / (weights + self.slack[places])
 
 
 def best(size: int, tokens: Sequence[Postings], limit: int) -> list[tuple[int, float]]:

@@ -129,8 +129,8 @@ def _rows(
     return connection.execute(_STATEMENTS[dialect, name], {"site": site_id, **bound})
 
 
-MOST_KEPT = 2_000_000
-"""Maximum number of postings kept: 16 MB."""
+MOST_KEPT = 4_000_000
+"""Maximum number of postings kept: 32 MB, which only sites of more than 40,000 chunks reach."""
 MOST_IDS = 50_000
 """Maximum number of chunk ids kept: 5 MB."""
 
@@ -177,14 +177,18 @@ class WordSnapshot:
         unknown = [number for number in numbers if number not in kept]
         if unknown:
             if len(kept) + len(unknown) > MOST_IDS:
-                self._ids = kept = {number: kept[number] for number in numbers if number in kept}
+                self._ids = kept = dict(list(kept.items())[MOST_IDS // 2 :])
             kept.update(read_ids(connection, self._site_id, unknown))
         return {number: kept[number] for number in numbers if number in kept}
 
     def _keep(self, read: dict[str, Postings]) -> None:
         size = sum(len(places) + 1 for places, _ in read.values())
         if self._kept + size > MOST_KEPT:
-            self._postings, self._kept = {}, 0
+            newest = list(self._postings.items())[len(self._postings) // 2 :]
+            self._postings = dict(newest)
+            self._kept = sum(len(places) + 1 for _, (places, _) in newest)
+            if self._kept + size > MOST_KEPT:
+                self._postings, self._kept = {}, 0
         if size <= MOST_KEPT:
             self._postings.update(read)
             self._kept += size
