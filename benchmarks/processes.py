@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -78,15 +78,9 @@ def listening(port: int) -> set[int]:
     found = set()
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if any(os.readlink(handle) in wanted for handle in (folder / "fd").iterdir()):
+            if any(str(handle.readlink()) in wanted for handle in (folder / "fd").iterdir()):
                 found.add(int(folder.name))
     return found
-
-
-def figures(process: int) -> dict[str, object] | None:
-    """Return the same as a JSON object."""
-    found = use(process)
-    return asdict(found) if found else None
 
 
 def _stat(folder: Path) -> list[str]:

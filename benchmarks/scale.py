@@ -3,12 +3,12 @@
     python -m benchmarks.scale [--chunks 1000 100000 1000000] [--sites 1000] [--messages 10000000]
                                [--database postgresql://...] [--json scale.json]
 
-Pages are made: words as frequent as in natural language (Zipf), sections as long as those of the Apache manual,
-vectors in clusters as those of real embeddings. They are written by Docent's own indexer into its database and a
-Chroma server of their own; messages are multiplied by SQL. A made embedder takes no time, so that the times
-are those of the indexes. Each figure is printed when it is known, and all of them are written to --json. Times
-are those of the clock, on a quiet machine; `cpu` is the processor time of this process, which other programs
-disturb less.
+Pages are made: words as frequent as in natural language (Zipf), sections as long as those of the Apache
+manual, vectors in clusters as those of real embeddings. They are written by Docent's own indexer into its
+database and a Chroma server of their own; messages are multiplied by SQL. A made embedder takes no time, so
+that the times are those of the indexes. Each figure is printed when it is known, and all of them are written
+to --json. Times are those of the clock, on a quiet machine; `cpu` is the processor time of this process,
+which other programs disturb less.
 
 For the first answer after start, the real server is started on the same data, with its own embedder.
 """

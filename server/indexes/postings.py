@@ -69,7 +69,8 @@ class Lengths:
 
     def postings(self, pieces: Sequence[tuple[int, bytes]]) -> Postings:
         """Return the existing chunks in one token's pieces."""
-        known = [piece for piece in pieces if piece[0] in self._first]  # others came after the lengths were read
+        # Other blocks were added after the lengths were read.
+        known = [piece for piece in pieces if piece[0] in self._first]
         found = np.frombuffer(b"".join(data for _, data in known), POSTING)
         starts = np.array([self._first[block] for block, _ in known], np.int32)
         sizes = [len(data) // POSTING.itemsize for _, data in known]

@@ -110,7 +110,7 @@ def read_forms(connection: Connection, site_id: str, blocks: Sequence[int]) -> I
 
 def read_ids(connection: Connection, site_id: str, numbers: Sequence[int]) -> dict[int, str]:
     """Return chunk ids by number, without removed chunks."""
-    return {row.number: row.chunk_id for row in _rows(connection, "ids", site_id, number=numbers)}
+    return dict(_rows(connection, "ids", site_id, number=numbers).tuples().all())
 
 
 def all_ids(connection: Connection, site_id: str) -> set[str]:
@@ -307,7 +307,7 @@ class SqlWordIndex:
         return state.languages, state.main_languages
 
     def vocabulary(self) -> Collection[Vocabulary]:
-        """Return the words of the site in a few parts. Words of chunks removed meanwhile may be among them."""
+        """Return the words of the site in a few parts. Words of removed chunks may be among them."""
         with self._db.connect() as connection:
             return self._vocabulary(connection, self._state(connection).revisions)
 

@@ -88,10 +88,14 @@ class _Statements:
         self.searched = self.pages.where(or_(*held))
         self.hashes = self._pages.with_only_columns(pages.c.url, pages.c.content_hash)
         self.ids = self._chunks.with_only_columns(chunks.c.id)
-        self.counts = select(
-            self._pages.with_only_columns(func.count(pages.c.url)).scalar_subquery(),
-            self._chunks.with_only_columns(func.count(chunks.c.id)).scalar_subquery(),
+        # Written so that only the index of generations is read, which contains every chunk of the site.
+        counted = (
+            select(func.count()).where(
+                table.c.site_id == site, *own, table.c.born <= at, func.coalesce(table.c.died, NEVER) > at
+            )
+            for table in (pages, chunks)
         )
+        self.counts = select(*(one.scalar_subquery() for one in counted))
 
     def by_id(self, dialect: str) -> AnySelect:
         """Return the statement for chunks whose id is in the list bound to `ids`."""
