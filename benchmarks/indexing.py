@@ -24,6 +24,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from benchmarks.scale import QUERIES, Words
 from server.domain.chunk import Chunk
 from server.indexes.tokens import tokens
 from server.indexes.vectors import ChromaVectorIndex, open_chroma
@@ -33,7 +34,6 @@ from tests.servers import chroma_server
 
 VOCABULARY = 30_000
 WORDS_OF_A_CHUNK = 150
-QUERIES = 200
 DIMENSIONS = 384
 BATCH = 256
 LIMIT = 40
@@ -44,7 +44,7 @@ def main() -> None:
     random.seed(7)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for size in (1000, arguments.chunks):
+        for size in dict.fromkeys((1000, arguments.chunks)):
             words(folder, size, f"sqlite:///{folder}/{size}.db", "SQLite")
             if arguments.postgresql:
                 words(folder, size, arguments.postgresql, "PostgreSQL")
@@ -68,7 +68,11 @@ def words(folder: Path, size: int, url: str, name: str) -> None:
     with stopwatch(f"words, {name}: build", size):
         for batch in batches(size):
             index.add(batch)
-    ask(f"words, {name}, {size:,} chunks", queries(), lambda text: index.search(text, LIMIT))
+    ask(
+        f"words, {name}, {size:,} chunks",
+        Words(VOCABULARY).questions(),
+        lambda text: index.search(text, LIMIT),
+    )
     database.close()
 
 
@@ -91,7 +95,7 @@ def fts5(folder: Path, size: int) -> None:
         )
         return connection.execute(best, (match, LIMIT)).fetchall()
 
-    ask(f"words, FTS5, {size:,} chunks", queries(), search)
+    ask(f"words, FTS5, {size:,} chunks", Words(VOCABULARY).questions(), search)
     connection.close()
 
 
@@ -130,10 +134,10 @@ def vectors(folder: Path, size: int) -> None:
 
 def batches(size: int) -> Iterator[list[Chunk]]:
     drawn = random.Random(size)
-    names, weights = vocabulary()
+    words = Words(VOCABULARY)
     for start in range(0, size, BATCH):
         count = min(BATCH, size - start)
-        text = drawn.choices(names, cum_weights=weights, k=count * WORDS_OF_A_CHUNK)
+        text = words.some(drawn, count * WORDS_OF_A_CHUNK)
         yield [
             Chunk(
                 id=f"{start + i:032x}",
@@ -146,28 +150,6 @@ def batches(size: int) -> Iterator[list[Chunk]]:
             )
             for i in range(count)
         ]
-
-
-def queries() -> list[str]:
-    """Three words as frequent as those of the text, three of the middle of the vocabulary."""
-    drawn = random.Random(3)
-    names, weights = vocabulary()
-    return [
-        " ".join([*drawn.choices(names, cum_weights=weights, k=3), *drawn.choices(names[100:3000], k=3)])
-        for _ in range(QUERIES)
-    ]
-
-
-def vocabulary() -> tuple[list[str], list[float]]:
-    """Made-up words, the most frequent first, and their added-up frequencies.
-
-    Zipf's law without its first hundred words: those are function words, which no index keeps.
-    """
-    drawn = random.Random(1)
-    syllables = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
-    names = list(dict.fromkeys("".join(drawn.choices(syllables, k=4)) for _ in range(VOCABULARY)))
-    weights = np.cumsum([1 / (rank + 100) for rank in range(len(names))]).tolist()
-    return names, weights
 
 
 def embedding_like(rng: np.random.Generator, axes: np.ndarray, count: int) -> np.ndarray:

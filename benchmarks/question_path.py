@@ -26,7 +26,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -34,6 +34,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from benchmarks.chat import ask_all
+from benchmarks.processes import memory_mb
 from benchmarks.web_load import Connection, percentile, tokens
 from benchmarks.web_server import ROOT
 from server.models.embedded import EmbeddedEmbedder
@@ -97,6 +98,23 @@ def _is_up(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
+def server_values(folder: Path) -> dict[str, str]:
+    """Settings of a server of its own, without limits and without remembered answers."""
+    return {
+        "DATA_DIR": str(folder),
+        "PORT": str(free_port()),
+        "TUNE_ANSWER_CACHE": "0",
+        "LOG_LEVEL": "error",
+        **{name: "1000000/minute" for name in ("VISITOR_LIMIT", "ADDRESS_LIMIT", "TOKEN_LIMIT")},
+    }
+
+
+def crawled(values: dict[str, str], start: str) -> None:
+    """Crawl a website of this machine."""
+    crawl = [sys.executable, "-m", "server", "crawl", start, "--site", SITE, "--allow-private"]
+    subprocess.run(crawl, cwd=ROOT, env=os.environ | values, check=True, stderr=subprocess.DEVNULL)
+
+
 def headings(values: dict[str, str]) -> list[str]:
     """Distinct questions made of the headings of the crawled pages, in an order that is always the same."""
     runtime = open_runtime(load_settings(values))
@@ -126,26 +144,6 @@ async def crowd(address: str, site: str, questions: list[str], within_s: float) 
     return list(await asyncio.gather(*(visitor(place, token) for place, token in enumerate(known))))
 
 
-def memory_gib(server: int) -> float:
-    """Memory of the process and all its descendants, shared pages counted once."""
-    parents: dict[int, int] = {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            with suppress(OSError):  # it has ended meanwhile
-                parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-    family = {server}
-    while more := {child for child, parent in parents.items() if parent in family} - family:
-        family |= more
-    total = 0
-    for process in family:
-        try:
-            rollup = Path(f"/proc/{process}/smaps_rollup").read_text()
-        except OSError:  # it has ended meanwhile
-            continue
-        total += sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:"))
-    return total / 2**20
-
-
 def over_http(values: dict[str, str], questions: list[str]) -> list[tuple[str, str]]:
     left = iter(questions)
 
@@ -171,7 +169,7 @@ def over_http(values: dict[str, str], questions: list[str]) -> list[tuple[str, s
             ("32 clients", f"{count / lasted:.0f} questions/s, {failed} failed"),
             (f"{len(visitors)} visitors within 2 s, p50", f"{percentile(waited, 0.5):.2f} s"),
             (f"{len(visitors)} visitors within 2 s, p95", f"{percentile(waited, 0.95):.2f} s"),
-            ("memory of all processes (PSS)", f"{memory_gib(server):.2f} GiB"),
+            ("memory of all processes (PSS)", f"{memory_mb(server) / 1024:.2f} GiB"),
         ]
 
 
@@ -237,15 +235,8 @@ def main() -> None:
     parser.add_argument("--no-http", action="store_true", help="count in one process only")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, website(given.pages) as start:
-        values = {
-            "DATA_DIR": folder,
-            "PORT": str(free_port()),
-            "TUNE_ANSWER_CACHE": "0",
-            "LOG_LEVEL": "error",
-            **{name: "1000000/minute" for name in ("VISITOR_LIMIT", "ADDRESS_LIMIT", "TOKEN_LIMIT")},
-        }
-        crawl = [sys.executable, "-m", "server", "crawl", start, "--site", SITE, "--allow-private"]
-        subprocess.run(crawl, cwd=ROOT, env=os.environ | values, check=True, stderr=subprocess.DEVNULL)
+        values = server_values(Path(folder))
+        crawled(values, start)
         questions = headings(values)[: given.questions]
         if len(questions) < 300:
             raise SystemExit(f"{given.pages} gives only {len(questions)} questions; 300 are needed")

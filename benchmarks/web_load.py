@@ -11,13 +11,15 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True)
 class Asked:
-    """One question as its visitor saw it."""
+    """One request as its visitor saw it."""
 
     started: float
     first_byte: float
     ended: float
     status: int
     text: str
+    first_words: float = 0.0
+    """When the first words of a streamed answer came; 0 if none came."""
 
     @property
     def seconds(self) -> float:
@@ -35,26 +37,40 @@ class Connection:
 
     async def ask(self, path: str, body: dict, token: str = "") -> Asked:
         """Posts and reads the whole answer."""
+        return await self.send("POST", path, body, token)
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        body: dict | None = None,
+        token: str = "",
+        last_event: str = "",
+        hang_up: bool = False,
+    ) -> Asked:
+        """Sends a request and reads the whole answer, or with `hang_up` only the beginning of a stream."""
         started = time.perf_counter()
         if self._writer is None:
             self._reader, self._writer = await asyncio.open_connection(self._host, self._port)
-        content = json.dumps(body).encode()
+        content = json.dumps(body).encode() if body is not None else b""
         head = [
-            f"POST {path} HTTP/1.1",
+            f"{method} {path} HTTP/1.1",
             f"Host: {self._host}:{self._port}",
             "Content-Type: application/json",
             f"Content-Length: {len(content)}",
         ]
         if token:
             head.append(f"Authorization: Bearer {token}")
+        if last_event:
+            head.append(f"Last-Event-ID: {last_event}")
         self._writer.write("\r\n".join([*head, "", ""]).encode() + content)
         await self._writer.drain()
         status, headers = await self._head()
-        text, first_byte = await self._body(headers)
+        text, first_byte, first_words = await self._body(headers, hang_up)
         ended = time.perf_counter()
-        if headers.get("connection") == "close":
+        if hang_up or headers.get("connection") == "close":
             self.close()
-        return Asked(started, first_byte, ended, status, text.decode())
+        return Asked(started, first_byte, ended, status, text.decode(errors="replace"), first_words)
 
     def close(self) -> None:
         if self._writer:
@@ -67,17 +83,23 @@ class Connection:
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         return int(first.split()[1]), headers
 
-    async def _body(self, headers: dict[str, str]) -> tuple[bytes, float]:
+    async def _body(self, headers: dict[str, str], hang_up: bool) -> tuple[bytes, float, float]:
         if "content-length" in headers:
             body = await self._reader.readexactly(int(headers["content-length"]))
-            return body, time.perf_counter()
-        parts, first_byte = [], 0.0
+            return body, time.perf_counter(), 0.0
+        if headers.get("transfer-encoding") != "chunked":
+            return b"", time.perf_counter(), 0.0
+        parts, first_byte, first_words = [], 0.0, 0.0
         while size := int(await self._reader.readuntil(b"\r\n"), 16):
             parts.append(await self._reader.readexactly(size))
             await self._reader.readexactly(2)
             first_byte = first_byte or time.perf_counter()
+            if not first_words and b"event: delta" in parts[-1]:
+                first_words = time.perf_counter()
+            if hang_up:
+                return b"".join(parts), first_byte, first_words
         await self._reader.readexactly(2)
-        return b"".join(parts), first_byte
+        return b"".join(parts), first_byte, first_words
 
 
 async def tokens(address: str, site: str, number: int) -> list[str]:

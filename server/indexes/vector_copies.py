@@ -31,6 +31,9 @@ log = logging.getLogger(__name__)
 SETTLED_S = 3.0
 """Seconds without a change after which a copy is made, because a crawl changes the vectors repeatedly."""
 
+MOST_IDS = 500_000
+"""Ids of all opened copies together: 50 MB. The vectors themselves are mapped and belong to no process."""
+
 _metadata = MetaData()
 _revisions = Table(
     "vector_revisions",
@@ -66,6 +69,7 @@ class VectorCopies:
         self._most = most
         self._copies: dict[str, _Copy] = {}
         self._copying: set[str] = set()
+        self._opening = threading.Lock()
 
     def note_change(self, name: str) -> None:
         """Mark every copy of the collection as outdated, in all processes."""
@@ -100,8 +104,18 @@ class VectorCopies:
             matrix = np.load(vectors, mmap_mode="r") if known else None
         except (OSError, ValueError):
             return None
-        self._copies[name] = copy = _Copy(revision, known, matrix)
+        copy = _Copy(revision, known, matrix)
+        self._keep(name, copy)
         return copy
+
+    def _keep(self, name: str, copy: _Copy) -> None:
+        """Keep an opened copy, and forget those opened first when all together are too large."""
+        with self._opening:
+            self._copies.pop(name, None)
+            self._copies[name] = copy
+            total = sum(len(one.ids) for one in self._copies.values())
+            while total > MOST_IDS and len(self._copies) > 1:
+                total -= len(self._copies.pop(next(iter(self._copies))).ids)
 
     def _copy_later(self, name: str, revision: str, read: Callable[[], Iterator[Page]]) -> None:
         if name not in self._copying:
@@ -119,7 +133,7 @@ class VectorCopies:
             pass  # another process is making it
         except (OSError, IndexFailure, StorageError) as error:
             log.warning("no copy of the vectors %s: %s. Chroma is asked instead.", name, error)
-            self._copies[name] = _Copy(revision)
+            self._keep(name, _Copy(revision))
         finally:
             self._copying.discard(name)
 

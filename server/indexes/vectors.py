@@ -114,7 +114,8 @@ HNSW = CreateHNSWConfiguration(space="cosine", ef_construction=200, max_neighbor
 """Recall@20 against exact search is at least 0.99, as measured by benchmarks/indexing.py."""
 BATCH_FLOATS = 500_000
 """Numbers in one request: about 10 MB of JSON, a quarter of the server's limit."""
-IDS_PAGE = 10_000
+IDS_PAGE = 100_000
+"""Ids in one answer: 4 MB. Chroma counts up to the first of a page, so that many pages would take long."""
 VECTORS_PAGE = 500
 
 T = TypeVar("T")

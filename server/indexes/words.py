@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Connection, TextClause, delete, text
+from sqlalchemy import Connection, CursorResult, TextClause, delete, text
 
 from server.domain.chunk import Chunk
-from server.indexes.postings import MOST, Lengths, Numbers, Weights, best, bm25
+from server.indexes.postings import MOST, Lengths, Postings, best
 from server.indexes.tokens import page_tokens, query_tokens
 from server.indexes.vocabulary import Vocabulary, written_words
 from server.indexes.word_tables import (
@@ -42,7 +42,7 @@ _BLOCKS = text(
     "SELECT block, revision, languages, lengths FROM word_blocks WHERE site_id = :site ORDER BY block"
 )
 _PIECES = "SELECT token, block, postings FROM word_postings WHERE site_id = :site AND {block} AND {token}"
-_FORMS = text("SELECT block, words FROM word_forms WHERE site_id = :site")
+_FORMS = "SELECT words FROM word_forms WHERE site_id = :site AND {block}"
 _ALL_IDS = text("SELECT chunk_id FROM word_chunks WHERE site_id = :site")
 _IDS = "SELECT number, chunk_id FROM word_chunks WHERE site_id = :site AND {number}"
 
@@ -57,7 +57,7 @@ _DIALECTS = ("sqlite", "postgresql")
 _STATEMENTS = {
     (dialect, name): _statement(dialect, sql)
     for dialect in _DIALECTS
-    for name, sql in (("pieces", _PIECES), ("ids", _IDS))
+    for name, sql in (("pieces", _PIECES), ("forms", _FORMS), ("ids", _IDS))
 }
 
 
@@ -102,14 +102,15 @@ def read_pieces(
     return found
 
 
-def read_forms(connection: Connection, site_id: str) -> dict[int, bytes]:
-    """Return the words of each block as written."""
-    return {row.block: row.words for row in connection.execute(_FORMS, {"site": site_id}).all()}
+def read_forms(connection: Connection, site_id: str, blocks: Sequence[int]) -> Iterator[bytes]:
+    """Yield the words of these blocks as written."""
+    for (words,) in _rows(connection, "forms", site_id, block=blocks):
+        yield words
 
 
 def read_ids(connection: Connection, site_id: str, numbers: Sequence[int]) -> dict[int, str]:
     """Return chunk ids by number, without removed chunks."""
-    return {number: chunk_id for number, chunk_id in _rows(connection, "ids", site_id, number=numbers)}
+    return dict(_rows(connection, "ids", site_id, number=numbers).tuples().all())
 
 
 def all_ids(connection: Connection, site_id: str) -> set[str]:
@@ -119,17 +120,17 @@ def all_ids(connection: Connection, site_id: str) -> set[str]:
 
 def _rows(
     connection: Connection, name: str, site_id: str, **lists: Sequence[str] | Sequence[int]
-) -> list[Any]:
+) -> CursorResult[Any]:
     dialect = connection.dialect.name
     bound = {
         key: list(values) if dialect == "postgresql" else json.dumps(list(values))
         for key, values in lists.items()
     }
-    return list(connection.execute(_STATEMENTS[dialect, name], {"site": site_id, **bound}).all())
+    return connection.execute(_STATEMENTS[dialect, name], {"site": site_id, **bound})
 
 
-MOST_KEPT = 2_000_000
-"""Maximum number of postings kept: 12 MB."""
+MOST_KEPT = 4_000_000
+"""Maximum number of postings kept: 32 MB, which only sites of more than 40,000 chunks reach."""
 MOST_IDS = 50_000
 """Maximum number of chunk ids kept: 5 MB."""
 
@@ -148,12 +149,12 @@ class WordSnapshot:
         self.main_languages = blocks.main_languages
         self.lengths = Lengths(blocks.lengths)
         self._site_id = site_id
-        self._postings: dict[str, tuple[Numbers, Weights]] = {}
+        self._postings: dict[str, Postings] = {}
         self._kept = 0
         self._ids: dict[int, str] = {}
 
-    def postings(self, connection: Connection, tokens: Sequence[str]) -> dict[str, tuple[Numbers, Weights]]:
-        """Return positions and weights of the existing chunks that contain each token."""
+    def postings(self, connection: Connection, tokens: Sequence[str]) -> dict[str, Postings]:
+        """Return the existing chunks that contain each token."""
         kept = self._postings  # another thread may replace it
         found = {token: kept[token] for token in tokens if token in kept}
         unknown = [token for token in tokens if token not in found]
@@ -164,7 +165,7 @@ class WordSnapshot:
             found |= read
         return found
 
-    def known(self, tokens: Sequence[str]) -> dict[str, tuple[Numbers, Weights]] | None:
+    def known(self, tokens: Sequence[str]) -> dict[str, Postings] | None:
         """Return the same if all of it is cached, else None."""
         kept = self._postings
         found = {token: kept[token] for token in tokens if token in kept}
@@ -176,14 +177,18 @@ class WordSnapshot:
         unknown = [number for number in numbers if number not in kept]
         if unknown:
             if len(kept) + len(unknown) > MOST_IDS:
-                self._ids = kept = {number: kept[number] for number in numbers if number in kept}
+                self._ids = kept = dict(list(kept.items())[MOST_IDS // 2 :])
             kept.update(read_ids(connection, self._site_id, unknown))
         return {number: kept[number] for number in numbers if number in kept}
 
-    def _keep(self, read: dict[str, tuple[Numbers, Weights]]) -> None:
+    def _keep(self, read: dict[str, Postings]) -> None:
         size = sum(len(places) + 1 for places, _ in read.values())
         if self._kept + size > MOST_KEPT:
-            self._postings, self._kept = {}, 0
+            newest = list(self._postings.items())[len(self._postings) // 2 :]
+            self._postings = dict(newest)
+            self._kept = sum(len(places) + 1 for _, (places, _) in newest)
+            if self._kept + size > MOST_KEPT:
+                self._postings, self._kept = {}, 0
         if size <= MOST_KEPT:
             self._postings.update(read)
             self._kept += size
@@ -196,6 +201,9 @@ on two sets of real questions: weight 1 costs 4 points of MRR@10, 5 gains half a
 TRANSACTION = 128
 """Chunks written per transaction. It takes 0.1 s, during which other writers of SQLite wait."""
 
+
+FEW_CHANGED = 8
+"""The words of an index are merged again when one in this many of its blocks has changed."""
 
 SIDE = "/"
 """Separator between a site's id and the name of an additional index."""
@@ -233,7 +241,8 @@ class SqlWordIndex:
         self._site_id = site_id = f"{site_id}{SIDE}{side}" if side else site_id
         self._snapshot: WordSnapshot | None = None
         self._readings = threading.local()
-        self._vocabularies: tuple[Revisions, dict[int, Vocabulary]] = ((), {})
+        self._merged: tuple[Revisions, Vocabulary] = ((), Vocabulary(b""))
+        self._vocabularies: tuple[Revisions, list[Vocabulary]] = ((), [])
         self._lock = zlib.crc32(f"words {site_id}".encode())
 
     def add(self, chunks: Sequence[Chunk]) -> None:
@@ -273,8 +282,9 @@ class SqlWordIndex:
             found = query_tokens(text, snapshot.languages)
             if not found or limit < 1:
                 return []
-            scores = bm25(snapshot.lengths, snapshot.postings(connection, found).values())
-            ranked = [(snapshot.lengths.number(at), score) for at, score in best(scores, limit)]
+            lengths, postings = snapshot.lengths, snapshot.postings(connection, found)
+            hits = best(lengths.size, [postings[token] for token in found], limit)
+            ranked = [(lengths.number(at), score) for at, score in hits]
             ids = snapshot.ids(connection, [number for number, _ in ranked])
         return [(ids[number], score) for number, score in ranked if number in ids]
 
@@ -297,7 +307,7 @@ class SqlWordIndex:
         return state.languages, state.main_languages
 
     def vocabulary(self) -> Collection[Vocabulary]:
-        """Return the words of the site by block."""
+        """Return the words of the site in a few parts. Words of removed chunks may be among them."""
         with self._db.connect() as connection:
             return self._vocabulary(connection, self._state(connection).revisions)
 
@@ -358,17 +368,25 @@ class SqlWordIndex:
         reading: _Reading | None = getattr(self._readings, "now", None)
         return reading.snapshot if reading is not None and reading.is_open else None
 
-    def _vocabulary(self, connection: Connection, revisions: Revisions) -> Collection[Vocabulary]:
-        """Return the words of every block. Those of unchanged blocks are reused."""
+    def _vocabulary(self, connection: Connection, revisions: Revisions) -> list[Vocabulary]:
+        """Return the words of all blocks merged, and those of the blocks that changed since. Most words occur
+        in every block, so that a merged search takes little longer on a large site."""
         known, kept = self._vocabularies
-        if known != revisions:
-            same = {block for block, _ in set(known) & set(revisions)}
-            read = {} if len(same) == len(revisions) else read_forms(connection, self._site_id)
-            kept = {block: kept[block] for block in same if block in kept} | {
-                block: Vocabulary(data) for block, data in read.items() if block not in same
-            }
-            self._vocabularies = (revisions, kept)
-        return kept.values()
+        if known == revisions:
+            return kept
+        merged_at, merged = self._merged
+        blocks = [block for block, _ in revisions]
+        changed = {block for block, _ in set(revisions).symmetric_difference(merged_at)}
+        if len(changed) * FEW_CHANGED > len(blocks):
+            words: set[bytes] = set()
+            for some in read_forms(connection, self._site_id, blocks):
+                words.update(some.split(b"\n"))
+            merged = Vocabulary(b"\n".join(sorted(words - {b""})))
+            self._merged, changed = (revisions, merged), set()
+        new = read_forms(connection, self._site_id, sorted(changed)) if changed else ()
+        kept = [merged, *map(Vocabulary, new)]
+        self._vocabularies = (revisions, kept)
+        return kept
 
 
 def _entry(chunk: Chunk) -> IndexedChunk:

@@ -229,7 +229,7 @@ class Indexer:
     def index_coming(self) -> None:
         """Send every chunk of the live and the next generation to the strategies, for a new embedder or
         strategy, before the next generation goes live."""
-        live = {chunk.id for chunk in self._content.live.every_chunk()}
+        live = self._content.live.ids()
         self._index(self._content.live.every_chunk())
         coming = self._content.coming().every_chunk()
         self._index(chunk for chunk in coming if chunk.id not in live)
@@ -360,5 +360,4 @@ class SiteIndex:
             return True
         if self.vectors is None:
             return False
-        indexed = self.vectors.ids()
-        return any(chunk.id not in indexed for chunk in content.live.every_chunk())
+        return not content.live.ids() <= self.vectors.ids()

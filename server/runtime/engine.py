@@ -43,6 +43,10 @@ EMBEDDER_SETTINGS = (
 MODEL_SETTINGS = (*in_forms("chat", "embedding", "rerank", "calls", "budgets"), "private_hosts")
 
 
+MOST_PIPELINES = 200
+"""Pipelines kept by a process, of the sites asked last: each keeps a part of its site's word index."""
+
+
 class SiteEngine:
     """Implements server.answering.engine.Engine. One instance per process. Thread-safe."""
 
@@ -64,6 +68,7 @@ class SiteEngine:
         self._fixed = fixed
         self.incidents = incidents
         self._lock = Lock()
+        self._keeping = Lock()
         self._made: dict[str, tuple[object, object]] = {}
         self._pipelines: dict[str, tuple[Site, Settings, Pipeline]] = {}
 
@@ -161,7 +166,12 @@ class SiteEngine:
         if known is None or known[0] != site or known[1] is not settings:
             parts = self.parts(site.id)
             made = self.open_pipeline(site, parts, model=self.chat_model, sources=self.sources)
-            self._pipelines[site.id] = known = (site, settings, made)
+            known = (site, settings, made)
+        with self._keeping:
+            self._pipelines.pop(site.id, None)
+            self._pipelines[site.id] = known
+            while len(self._pipelines) > MOST_PIPELINES:
+                del self._pipelines[next(iter(self._pipelines))]
         return known[2]
 
     def open_curated(self, site: Site) -> CuratedAnswers:

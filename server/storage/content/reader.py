@@ -87,10 +87,15 @@ class _Statements:
         )
         self.searched = self.pages.where(or_(*held))
         self.hashes = self._pages.with_only_columns(pages.c.url, pages.c.content_hash)
-        self.counts = select(
-            self._pages.with_only_columns(func.count(pages.c.url)).scalar_subquery(),
-            self._chunks.with_only_columns(func.count(chunks.c.id)).scalar_subquery(),
+        self.ids = self._chunks.with_only_columns(chunks.c.id)
+        # Written so that only the index of generations is read, which contains every chunk of the site.
+        counted = (
+            select(func.count()).where(
+                table.c.site_id == site, *own, table.c.born <= at, func.coalesce(table.c.died, NEVER) > at
+            )
+            for table in (pages, chunks)
         )
+        self.counts = select(*(one.scalar_subquery() for one in counted))
 
     def by_id(self, dialect: str) -> AnySelect:
         """Return the statement for chunks whose id is in the list bound to `ids`."""
@@ -338,6 +343,11 @@ class ContentReader:
         with self._db.connect() as connection:
             live_pages, live_chunks = connection.execute(self._statements.counts, self._values).one()
         return int(live_pages), int(live_chunks)
+
+    def ids(self) -> set[str]:
+        """Return the ids of all chunks."""
+        with self._db.connect() as connection:
+            return set(connection.execute(self._statements.ids, self._values).scalars())
 
     def every_chunk(self) -> Iterator[Chunk]:
         """Yield all chunks of the generation that is live when the iteration begins, page by page. Only one

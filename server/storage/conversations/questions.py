@@ -5,7 +5,7 @@ The index ix_messages_figures contains every column except the words, so that on
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, select, true, union_all
@@ -68,6 +68,8 @@ FEW = 10_000
 """Up to this many matches of a search are looked up one by one."""
 LATELY = 1000
 """Number of a site's newest messages from which the choices of a filter are taken."""
+SCANNED = 100_000
+"""About as many of the newest messages are searched with a filter that no index leads to."""
 _TICK = timedelta(microseconds=1)
 
 
@@ -121,6 +123,8 @@ class Totals:
     questions: int
     cost: float = 0.0
     tokens: int = 0
+    since: datetime | None = None
+    """Older messages were not searched; None if all were."""
 
 
 class QuestionList:
@@ -131,7 +135,10 @@ class QuestionList:
         self._rare: dict[str, bool] = {}
 
     def page(self, wanted: QuestionFilter, limit: int, offset: int = 0) -> list[QuestionRow]:
-        """Return one page of the list."""
+        """Return one page of the list, of the messages that `totals` counts."""
+        return self._page(self._bounded(wanted), limit, offset)
+
+    def _page(self, wanted: QuestionFilter, limit: int, offset: int = 0) -> list[QuestionRow]:
         if not wanted.site_ids:
             return []
         numbers = self._numbers(wanted, limit, offset)
@@ -148,9 +155,10 @@ class QuestionList:
             ]
 
     def totals(self, wanted: QuestionFilter) -> Totals:
-        """Return the totals of the whole list; cost and tokens only when filtered by `paid`."""
+        """Return the totals of the list; cost and tokens only when filtered by `paid`."""
         if not wanted.site_ids:
             return Totals(0)
+        bounded = self._bounded(wanted)
         if column := _summed_as(wanted):
             with self._db.connect() as connection:
                 summed = select(func.sum(message_days.c[column])).where(*_days_of(wanted))
@@ -159,13 +167,30 @@ class QuestionList:
         if wanted.paid:
             counted = counted.add_columns(func.sum(messages.c.cost), func.sum(messages.c.tokens))
         with self._db.connect() as connection:
-            held = self._conditions(wanted, wanted.site_ids)
-            return Totals(*(amount or 0 for amount in connection.execute(counted.where(*held)).one()))
+            held = self._conditions(bounded, wanted.site_ids)
+            totals = Totals(*(amount or 0 for amount in connection.execute(counted.where(*held)).one()))
+        return totals if bounded == wanted else replace(totals, since=bounded.since)
+
+    def _bounded(self, wanted: QuestionFilter) -> QuestionFilter:
+        """Return the filter for the last days with SCANNED messages, if finding its messages means to look
+        at every message."""
+        if not wanted.site_ids or _summed_as(wanted) or self._is_led(wanted):
+            return wanted
+        asked = select(message_days.c.day, func.sum(message_days.c.asked)).where(*_days_of(wanted))
+        seen = 0
+        with self._db.connect() as connection:
+            rows = connection.execute(asked.group_by(message_days.c.day).order_by(message_days.c.day.desc()))
+            for day, count in rows:
+                seen += int(count)
+                if seen > SCANNED:
+                    since = datetime.combine(date.fromisoformat(day), time(), UTC)
+                    return replace(wanted, since=max(since, wanted.since or since))
+        return wanted
 
     def every(self, wanted: QuestionFilter) -> Iterator[QuestionRow]:
         """Yield the whole list with one batch in memory at a time, without questions asked meanwhile."""
         left, same = wanted, 0
-        while rows := self.page(left, BATCH, same):
+        while rows := self._page(left, BATCH, same):
             yield from rows
             last = rows[-1].message.asked_at
             as_late = sum(row.message.asked_at == last for row in rows)

@@ -202,6 +202,29 @@ def test_questions_are_filtered_in_every_way_and_counted(operator, varied, query
 
 
 @pytest.mark.parametrize(
+    ("query", "found", "bounded"),
+    [
+        ("language=de", ["Strong"], True),
+        ("slower=8200&days=7", ["Strong"], True),
+        ("language=en", ["Elsewhere", "Radio again?", "Radio?", "Weak"], True),
+        ("language=en&to=DAY", ["Yesterday"], False),
+        ("outcome=refused", ["Radio?"], False),
+        ("label=wrong+price", ["Weak"], False),
+    ],
+)
+def test_a_filter_without_an_index_searches_only_the_newest_questions(
+    operator, varied, monkeypatch, query, found, bounded
+):
+    monkeypatch.setattr("server.storage.conversations.questions.SCANNED", 4)
+    page = operator.get(f"/admin/conversations?{query.replace('DAY', varied)}")
+    assert sorted(questions(page)) == found
+    assert re.search(r"<b data-total>(\d+)</b>", page.text)[1] == str(len(found))
+    assert ("Docent searched back to" in page.text) is bounded
+    exported = operator.get(f"/admin/conversations.csv?{query.replace('DAY', varied)}").text
+    assert ("Yesterday" in exported) is ("language=en" in query)
+
+
+@pytest.mark.parametrize(
     ("query", "says"),
     [
         ("from=yesterday", "Write days as 2026-05-04"),
