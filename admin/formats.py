@@ -12,6 +12,7 @@ from babel.dates import format_date, format_timedelta
 from babel.numbers import format_decimal, format_percent
 from markupsafe import Markup, escape
 
+from admin.stored import translated
 from admin.texts import _, language, lazy
 from server.answering.writing.markup import answer_html
 from server.domain.answer import Answer
@@ -110,8 +111,9 @@ def money(value: float) -> str:
 
 
 def sentence(text: str) -> str:
-    """A stored message as a sentence: with a capital, unless a host or name begins it, and a full stop."""
-    text = text.strip()
+    """A stored message as a sentence of the reader's language: with a capital, unless a host or name begins
+    it, and a full stop."""
+    text = translated(text.strip())
     if not text:
         return ""
     first = re.split(r"[\s,;]|:(?!//)", text)[0]
@@ -190,11 +192,11 @@ def plain(answer: Answer) -> str:
 
 def model_word(model: str) -> str:
     """Who wrote an answer."""
-    return "quoted, no model" if model == "embedded" else model
+    return _("quoted, no model") if model == "embedded" else model
 
 
 _SHOWN: tuple[Callable[..., object], ...] = (
     *(browser, path_of, number, percent, ago, ahead, day, duration, milliseconds, money),
-    *(sentence, outside_link, plain, model_word),
+    *(sentence, translated, outside_link, plain, model_word),
 )
 FILTERS = {shown.__name__: shown for shown in _SHOWN} | {"outcome_word": OUTCOMES.__getitem__}

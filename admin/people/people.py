@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import EmailField, SelectChoice, SelectField, StringField
 from wtforms.validators import Length, StopValidation
 
+from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
 from admin.letters import send_link
 from admin.lists import chosen_days, listed, site_choices
@@ -267,7 +268,7 @@ def audit_log() -> ResponseReturnValue:
         wanted=wanted,
         days=days,
         people=[("", _("Everyone")), *((one, one) for one in people)],
-        actions=[("", _("Anything")), *((one, one.capitalize()) for one in actions)],
+        actions=[("", _("Anything")), *((one, sentence(one).removesuffix(".")) for one in actions)],
         sites=sites,
         is_filtered=any(wanted.values()),
         kept={
