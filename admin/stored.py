@@ -230,6 +230,11 @@ KNOWN = (
     N_("keep the text to %(most)s characters"),
     N_("there is no text in it: to take a page out of the answers, exclude it"),
     N_("there is no page %(url)s in the answers of this site"),
+    N_("there is no text in it"),
+    N_("a scan needs OCR first"),
+    N_("%(name)s is a .%(suffix)s file"),
+    N_("%(name)s is a file without a suffix"),
+    N_("a .%(suffix)s file"),
     # Models, mail, webhooks and test sets.
     N_(
         "%(url)s did not answer in time; raise MODEL_FIRST_TOKEN_S and MODEL_TIMEOUT_S or choose a "
@@ -507,18 +512,21 @@ BREAK = re.compile(r"(; |\. |: )")
 
 def translated(text: str) -> str:
     """The text in the reader's language as far as its sentences are known; the rest stays English."""
-    text = CODES.get(text, text)
+    text = CODES.get(str(text), str(text))
     return text if language() == "en" else _translated(text, language())
 
 
 # Lists show the same few sentences again and again.
 @lru_cache(maxsize=10_000)
 def _translated(text: str, code: str) -> str:
-    if found := found_in(text):
-        sentence, values, end = found
-        return _(sentence, **{name: _translated(one, code) for name, one in values.items()}) + end
-    parts = BREAK.split(text)
-    return text if len(parts) == 1 else "".join(_translated(part, code) for part in parts)
+    found = found_in(text)
+    if found is None or BREAK.search("".join(found[1].values())):
+        parts = BREAK.split(text)
+        parts[::2] = [part if part == text else _translated(part, code) for part in parts[::2]]
+        if found is None or parts != BREAK.split(text):
+            return "".join(parts)
+    sentence, values, end = found
+    return _(sentence, **{name: _translated(one, code) for name, one in values.items()}) + end
 
 
 def found_in(text: str) -> tuple[str, dict[str, str], str] | None:
@@ -534,7 +542,7 @@ def found_in(text: str) -> tuple[str, dict[str, str], str] | None:
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
     """Each sentence with what finds it: the ones with most words of their own first."""
     made = []
-    for sentence in KNOWN:
+    for sentence in (*KNOWN, *CODES.values()):
         fixed = re.split(r"%\((\w+)\)s", sentence)
         parts = [
             f"(?P<{part}>.+?)" if place % 2 else re.escape(part.replace("%%", "%"))
