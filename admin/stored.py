@@ -506,7 +506,7 @@ KNOWN = (
 )
 """Without the full stop at their end. A value may be one of these sentences itself."""
 
-BREAK = re.compile(r"(; |\. |: )")
+BREAKS = ("; ", ". ", ": ")
 """Between sentences that were put together."""
 
 
@@ -520,11 +520,13 @@ def translated(text: str) -> str:
 @lru_cache(maxsize=10_000)
 def _translated(text: str, code: str) -> str:
     found = found_in(text)
-    if found is None or BREAK.search("".join(found[1].values())):
-        parts = BREAK.split(text)
-        parts[::2] = [part if part == text else _translated(part, code) for part in parts[::2]]
-        if found is None or parts != BREAK.split(text):
-            return "".join(parts)
+    if found is None or any(mark in value for value in found[1].values() for mark in BREAKS):
+        for mark in BREAKS:
+            parts = mark.join(_translated(part, code) for part in text.split(mark)) if mark in text else text
+            if parts != text:
+                return parts
+    if found is None:
+        return text
     sentence, values, end = found
     return _(sentence, **{name: _translated(one, code) for name, one in values.items()}) + end
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from admin.stored import BREAK, CODES, found_in, translated
+from admin.stored import BREAKS, CODES, found_in, translated
 from admin.texts import written_in
 from tests.admin.routes import rules
 
@@ -51,11 +51,8 @@ def texts(node):
 
 def is_known(text):
     # A file is a kind of file that the same module names.
-    return (
-        text == "on is on"
-        or found_in(text) is not None
-        or all(part == "on" or found_in(part) for part in BREAK.split(text)[::2])
-    )
+    whole = text in ("on", "on is on") or found_in(text) is not None
+    return whole or any(mark in text and all(map(is_known, text.split(mark))) for mark in BREAKS)
 
 
 def test_what_stops_a_crawl_or_leaves_out_an_address_is_known():
