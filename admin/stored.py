@@ -34,7 +34,7 @@ KNOWN = (
     # Crawls: how they ended, and why an address was left out.
     N_("pages: %(new)s indexed, %(same)s unchanged, %(gone)s removed"),
     N_("sections: %(new)s new, %(gone)s removed"),
-    N_("%(count)s chunks indexed again"),
+    N_("%(count)s sections indexed again"),
     N_("dropped by %(person)s: visitors keep the previous index"),
     N_("let go live by %(person)s, though %(measure)s fell"),
     N_(
@@ -300,7 +300,7 @@ KNOWN = (
     N_("a section found points to it"),
     N_("its page is pinned"),
     N_("the visitor is on this page"),
-    N_("not supported by a cited chunk"),
+    N_("not supported by a cited passage"),
     N_("in the page's language, not in %(language)s"),
     N_("its language is not %(language)s"),
     N_("the cited sentence has another amount than %(amount)s"),
