@@ -42,8 +42,8 @@ KNOWN = (
         "set or another figure"
     ),
     N_(
-        "%(measure)s %(before)s before, %(after)s now on %(count)s questions, %(worse)s worse; "
-        "%(points)s points may be lost"
+        "%(worse)s of %(count)s test questions got worse: %(measure)s fell from %(before)s to "
+        "%(after)s, and %(points)s points may be lost"
     ),
     N_("Visitors keep the previous index"),
     N_("stopped before a page was read"),
