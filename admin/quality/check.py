@@ -36,12 +36,12 @@ MEASURES = (
         "refused_unanswerable",
         lazy("Docent refused %(good)s of %(all)s questions whose page was left out, as it should."),
         lazy(
-            "Weak: the page with the answer was left out of the search for %(all)s questions, and Docent still "
-            "answered %(bad)s of them from other pages."
+            "Weak: the page with the answer was left out of the search for %(all)s questions, and Docent "
+            "still answered %(bad)s of them from other pages."
         ),
         lazy(
-            "To do: look at these answers. If they are wrong, choose “Refuse more” in the settings of the site "
-            "and check again."
+            "To do: look at these answers. If they are wrong, choose “Refuse more” in the settings of the "
+            "site and check again."
         ),
     ),
     Measure(
