@@ -12,6 +12,7 @@ from babel.dates import format_date, format_timedelta
 from babel.numbers import format_decimal, format_percent
 from markupsafe import Markup, escape
 
+from admin.stored import translated
 from admin.texts import _, language, lazy
 from server.answering.writing.markup import answer_html
 from server.domain.answer import Answer
@@ -71,7 +72,7 @@ def day(moment: date) -> str:
 def duration(seconds: float) -> str:
     """4.2 s, 3 min 5 s, 1 h 20 min."""
     if seconds < 10:
-        return f"{max(seconds, 0):.1f} s"
+        return f"{_decimal(max(seconds, 0), language(), '0.0')} s"
     if seconds < 60:
         return f"{seconds:.0f} s"
     if seconds < 3600:
@@ -98,20 +99,21 @@ def language_name(code: str) -> str:
 def milliseconds(value: float) -> str:
     """0.4 ms, 12 ms, 2.4 s."""
     if value >= 1000:
-        return f"{value / 1000:.1f} s"
-    return f"{value:.1f} ms" if value < 10 else f"{value:.0f} ms"
+        return f"{_decimal(value / 1000, language(), '0.0')} s"
+    return f"{_decimal(value, language(), '0.0' if value < 10 else '0')} ms"
 
 
 def money(value: float) -> str:
     """1.20 or 0.0042, in the currency of the prices that are set; 0 for nothing."""
     if not value:
         return "0"
-    return f"{value:,.2f}" if value >= 1 else f"{value:.4f}"
+    return _decimal(value, language(), "#,##0.00" if value >= 1 else "0.0000")
 
 
 def sentence(text: str) -> str:
-    """A stored message as a sentence: with a capital, unless a host or name begins it, and a full stop."""
-    text = text.strip()
+    """A stored message as a sentence of the reader's language: with a capital, unless a host or name begins
+    it, and a full stop."""
+    text = translated(text.strip())
     if not text:
         return ""
     first = re.split(r"[\s,;]|:(?!//)", text)[0]
@@ -163,8 +165,8 @@ def _distance(seconds: float) -> str:
 
 # Babel takes a while, and a page shows the same few values again and again.
 @lru_cache(maxsize=10_000)
-def _decimal(value: int, locale: str) -> str:
-    return format_decimal(value, locale=locale)
+def _decimal(value: float, locale: str, form: str = "") -> str:
+    return format_decimal(value, form or None, locale=locale)
 
 
 @lru_cache(maxsize=10_000)
@@ -190,11 +192,11 @@ def plain(answer: Answer) -> str:
 
 def model_word(model: str) -> str:
     """Who wrote an answer."""
-    return "quoted, no model" if model == "embedded" else model
+    return _("quoted, no model") if model == "embedded" else model
 
 
 _SHOWN: tuple[Callable[..., object], ...] = (
     *(browser, path_of, number, percent, ago, ahead, day, duration, milliseconds, money),
-    *(sentence, outside_link, plain, model_word),
+    *(sentence, translated, outside_link, plain, model_word),
 )
 FILTERS = {shown.__name__: shown for shown in _SHOWN} | {"outcome_word": OUTCOMES.__getitem__}

@@ -34,7 +34,7 @@ HELP = {
     "playground": "playground",
     "quality": "quality#how-do-i-check-my-site",
     "quality_compare": "quality#how-do-i-see-what-changed-between-two-runs",
-    "quality_gate": "quality#what-does-the-guard-do",
+    "quality_gate": "quality#what-does-the-quality-gate-do",
     "quality_run": "quality#what-does-the-report-of-a-run-say",
     "quality_testset": "quality#what-is-a-test-set",
     "health": "operations#how-do-i-check-that-docent-is-healthy",

@@ -40,7 +40,7 @@ from server.storage.content.page_list import (
 )
 from server.storage.content.quotes import QuoteHealth
 
-page = Page(tab="Content", under=sites_page.page)
+page = Page(tab=lazy("Content"), under=sites_page.page)
 
 ROWS = 50
 EXCLUDED, LOST = "excluded", "lost"

@@ -22,7 +22,7 @@ from server.domain.site import Site
 from server.storage.content.sources import Source, SourceKind
 from server.storage.errors import SourceTooLarge, UnknownSource
 
-page = Page(tab="Sources", under=sites_page.page)
+page = Page(tab=lazy("Sources"), under=sites_page.page)
 
 ROWS = 100
 KINDS = {

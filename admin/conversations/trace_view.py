@@ -4,39 +4,41 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from admin.formats import number, sentence
+from admin.texts import _, lazy
 from server.domain.answer import Answer, Outcome
 
 STEPS = {
-    "guard": "Guards",
-    "shortcut": "Known answers",
-    "rewrite": "Rewriting",
-    "retrieve": "Retrieval",
-    "filter": "Grading what was found",
-    "transform": "Other wording",
-    "write": "Writing",
-    "verify": "Verifying claims",
-    "cite": "Citing",
-    "grade": "Grading the draft",
+    "guard": lazy("Checks of the question"),
+    "shortcut": lazy("Known answers"),
+    "rewrite": lazy("Rewriting"),
+    "retrieve": lazy("Search"),
+    "filter": lazy("Choosing passages"),
+    "transform": lazy("Other wording"),
+    "write": lazy("Writing"),
+    "verify": lazy("Checking claims"),
+    "cite": lazy("Citing"),
+    "grade": lazy("Checking the draft"),
 }
 """Step -> how a page calls it, in the order in which they happen."""
 SCORES = {
-    "dense": "Meaning",
-    "words": "Words",
-    "coverage": "Coverage",
-    "title": "Title",
-    "heading": "Heading",
-    "history": "Earlier turns",
-    "expanded": "Also searched",
-    "model": "Second look",
-    "relevance": "Second look",
+    "dense": lazy("Meaning"),
+    "words": lazy("Words"),
+    "coverage": lazy("Coverage"),
+    "title": lazy("Title"),
+    "heading": lazy("Heading"),
+    "history": lazy("Earlier turns"),
+    "expanded": lazy("Also searched"),
+    "model": lazy("Reordering"),
+    "relevance": lazy("Reordering"),
 }
 """Score of a candidate -> its column; others come after these."""
 SHORTCUTS = {
-    "curated": "one of the operator’s own answers",
-    "answer-cache": "the answer that was given before",
-    "small-talk": "small talk",
-    "handoff": "how to reach people",
-    "overview": "what the site says of itself",
+    "curated": lazy("Nothing was searched: this is one of your own answers."),
+    "answer-cache": lazy("Nothing was searched: the same question was answered before."),
+    "small-talk": lazy("Nothing was searched: this is small talk."),
+    "handoff": lazy("Nothing was searched: the answer says how to reach a person."),
+    "overview": lazy("Nothing was searched: the answer is what the site says about itself."),
 }
 
 
@@ -172,25 +174,28 @@ def _came(answer: Answer, trace: Mapping[str, object]) -> str:
     guard = mapping_in(trace.get("guard"))
     if guard:
         reason = text_of(guard.get("reason"))
-        return (
-            f"A guard ({text_of(guard.get('name'))}) stopped the question{': ' + reason if reason else ''}."
-        )
+        stopped = _("The guard “%(name)s” stopped the question.", name=text_of(guard.get("name")))
+        return f"{stopped} {sentence(reason)}"
     shortcut = text_of(trace.get("shortcut"))
     if shortcut:
-        return f"Nothing was searched: this is {SHORTCUTS.get(shortcut, shortcut)}."
+        return str(SHORTCUTS.get(shortcut, shortcut))
     if trace.get("declined_by"):
-        return f"{text_of(trace.get('declined_by'))} said that these passages do not answer."
+        return _(
+            "The model %(model)s said that these passages hold no answer.",
+            model=text_of(trace.get("declined_by")),
+        )
     if answer.outcome is Outcome.CLARIFY:
-        return "The question could be read in two ways, so the visitor was asked which is meant."
+        return _("The question can mean two things, so the visitor was asked which one.")
     return ""
 
 
 def _facts(trace: Mapping[str, object]) -> list[tuple[str, str]]:
     route, curated = text_of(trace.get("route")), mapping_in(trace.get("curated"))
-    facts = [("Kind of question", route)] if route else []
+    facts = [(_("Kind of question"), route)] if route else []
     facts += [(str(name), text_of(value)) for name, value in mapping_in(trace.get("settings")).items()]
     if curated:
-        facts.append(("Own answer", f"number {text_of(curated.get('id'))}, alike {curated.get('likeness')}"))
+        values = {"number": text_of(curated.get("id")), "likeness": curated.get("likeness")}
+        facts.append((_("Own answer"), _("number %(number)s, similarity %(likeness)s", **values)))
     return facts
 
 
@@ -267,7 +272,7 @@ def _node(
         if isinstance(value, list):
             shown = ", ".join(f"#{rank[str(one)]}" if str(one) in rank else str(one) for one in value)
         else:
-            shown = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+            shown = {True: _("yes"), False: _("no")}[value] if isinstance(value, bool) else str(value)
         said.append((str(name).replace("_", " "), shown))
     return text_of(row.get("node")).replace("_", " ").capitalize(), said, number_of(row.get("ms"))
 
@@ -275,13 +280,16 @@ def _node(
 def _prompt(row: Mapping[str, object]) -> Prompted:
     step = text_of(row.get("step"))
     ms, tokens, cost = (number_of(row.get(name)) for name in ("ms", "tokens", "cost"))
-    notes = [f"{ms:.0f} ms" if ms is not None else "", f"{tokens:.0f} tokens" if tokens else ""]
+    notes = [
+        f"{ms:.0f} ms" if ms is not None else "",
+        _("%(count)s tokens", count=number(int(tokens))) if tokens else "",
+    ]
     notes += [
-        f"{cost:.5f} in money" if cost else "",
-        "remembered from before" if row.get("remembered") else "",
+        _("cost %(cost)s", cost=f"{cost:.5f}") if cost else "",
+        _("remembered from before") if row.get("remembered") else "",
     ]
     system, user, reply, error = (text_of(row.get(name)) for name in ("system", "user", "reply", "error"))
-    label = STEPS.get(step, step.capitalize()) or "Model"
+    label = STEPS.get(step, step.capitalize()) or _("Model")
     return Prompted(label, system, user, reply, error, ", ".join(filter(None, notes)))
 
 

@@ -9,11 +9,13 @@ from flask.typing import ResponseReturnValue
 
 from admin.crawls import crawls as crawls_page
 from admin.crawls.crawls import BAD_URL_STATES, URL_WORDS, is_active, run_of, version_of
+from admin.formats import number
 from admin.lists import listed
 from admin.page import Page
 from admin.people.sessions import safe_next
 from admin.replies import download, progress
 from admin.sites import sites as sites_page
+from admin.stored import translated
 from admin.texts import _, lazy
 from server.api.access import configuration, crawling, database, shared, stores
 from server.domain.addresses import absolute
@@ -112,8 +114,9 @@ def _index_report(run: CrawlRun) -> dict[str, int]:
 
 
 def _counted(text: str, count: int) -> str:
+    text = translated(text)
     short = text if len(text) <= 70 else f"{text[:69]}…"
-    return f"{short} ({count:,})" if count else short
+    return f"{short} ({number(count)})" if count else short
 
 
 def _filters() -> tuple[str, str, str]:

@@ -28,7 +28,7 @@ CRAWL_WORDS = {
     "done": lazy("Complete"),
     "failed": lazy("Failed"),
     "stopped": lazy("Stopped"),
-    "held": lazy("Held back by the guard"),
+    "held": lazy("Held back"),
 }
 PAGE_WORDS = {"running": lazy("Working"), "done": lazy("Done"), "failed": lazy("Failed")}
 """States of crawls of one page."""

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from flask import current_app, render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.formats import duration
+from admin.formats import duration, sentence
 from admin.lists import chosen_days, chosen_site
 from admin.page import Page
 from admin.texts import _, lazy, ngettext
@@ -16,7 +16,6 @@ from admin.visible import sees, sees_all, visible_ids, visible_sites
 from server.api.access import configuration, crawling, database, delivery, engine, runtime, shared, stores
 from server.domain.contact import ContactOptions, DeliveryState
 from server.runtime.checks import states
-from server.settings import Settings
 from server.storage import upgrade
 from server.version import version
 
@@ -117,23 +116,32 @@ def kind_of(name: str, message: str = "") -> Kind:
     return replace(kind, effect=NOT_REWRITTEN) if message.startswith("rewriting") else kind
 
 
-ADVICE = {
-    "database": ("Database", "Check DATABASE_URL, the disk's free space and the rights on DATA_DIR."),
-    "models": (
-        "Embedding model",
-        "Run `python -m server doctor`: it checks every model and says what to do.",
-    ),
-    "vectors": ("Vectors (Chroma)", "Check that the Chroma server runs, and CHROMA_URL if you set it."),
-    "index": ("Index", "Add a site, or look at its last crawl."),
-    "cache": (lazy("History and limits"), ""),
-    "clock": (lazy("Clock"), ""),
-    "webhooks": (lazy("Webhooks"), ""),
-    "metrics": (lazy("Metrics"), ""),
+PARTS = {
+    "database": lazy("Database"),
+    "models": lazy("Embedding model"),
+    "vectors": lazy("Vectors (Chroma)"),
+    "index": lazy("Index"),
+    "chat": lazy("Chat model"),
+    "disk": lazy("Disk"),
+    "worker": lazy("Queue worker"),
+    "contact": lazy("Messages to people"),
+    "cache": lazy("History and limits"),
+    "clock": lazy("Clock"),
+    "webhooks": lazy("Webhooks"),
+    "metrics": lazy("Metrics"),
 }
 
-WORKER = "Start the worker: `make run` does, as does `python -m server worker` where processes run apart."
+ADVICE = {
+    "database": lazy("Check DATABASE_URL, the disk's free space and the rights on DATA_DIR."),
+    "models": lazy("Run `python -m server doctor`: it checks every model and says what to do."),
+    "vectors": lazy("Check that the Chroma server runs, and CHROMA_URL if you set it."),
+    "index": lazy("Add a site, or look at its last crawl."),
+}
 
-DISK = "Free space there, or move DATA_DIR: answers stop too when the disk is full."
+WORKER = lazy(
+    "Start the worker: `make run` does, as does `python -m server worker` where processes run separately."
+)
+DISK = lazy("Free some space there, or move DATA_DIR: answers stop too when the disk is full.")
 
 PATIENCE = timedelta(seconds=60)
 """A crawl that waits longer while none runs has no worker to take it."""
@@ -146,8 +154,9 @@ class PartState:
     """One line of the list of parts."""
 
     name: str
+    """A key of PARTS."""
     is_well: bool
-    says: str
+    says: str = ""
     advice: str = ""
     since: datetime | None = None
     """As far as anybody looked."""
@@ -165,16 +174,13 @@ def part_states() -> list[PartState]:
 
 
 def _part(name: str, state: str) -> PartState:
-    label, advice = ADVICE.get(name, (name.capitalize(), ""))
-    if state == "ok":
-        return PartState(label, True, "Works")
-    return PartState(label, False, state, advice)
+    return PartState(name, True) if state == "ok" else PartState(name, False, state, ADVICE.get(name, ""))
 
 
 def _chat_model() -> PartState:
-    name = _model_name(configuration().settings)
+    name = configuration().settings.models.chat_model_name
     if not configuration().settings.models.uses_chat_model:
-        return PartState("Chat model", True, f"{name}: answers are quoted from the pages, no model is called")
+        return PartState("chat", True, _("None: answers are quoted from the pages."))
     since = datetime.now(UTC) - RECENT
     recent = [
         incident
@@ -183,22 +189,25 @@ def _chat_model() -> PartState:
     ]
     seconds, why = engine().chat_pause()
     if seconds:
-        says = f"{name} is left alone for {seconds:.0f} s after failures: {why}"
-        return PartState("Chat model", False, says, kind_of(recent[0].kind).advice if recent else "")
+        says = _(
+            "%(model)s is not called for %(time)s after failures. %(reason)s",
+            model=name,
+            time=duration(seconds),
+            reason=sentence(why),
+        )
+        return PartState("chat", False, says, kind_of(recent[0].kind).advice if recent else "")
     if not recent:
-        return PartState("Chat model", True, f"{name}: no failure in the last hour")
+        return PartState("chat", True, _("%(model)s: no failure in the last hour.", model=name))
     times = sum(incident.count for incident in recent)
     kind = kind_of(recent[0].kind)
-    return PartState(
-        "Chat model",
-        False,
-        f"{name}: {times} failures in the last hour, the last: {kind.label.lower()}",
-        kind.advice,
+    says = ngettext(
+        "%(model)s: %(num)s failure in the last hour. The last one: %(kind)s.",
+        "%(model)s: %(num)s failures in the last hour. The last one: %(kind)s.",
+        times,
+        model=name,
+        kind=kind.label,
     )
-
-
-def _model_name(settings: Settings) -> str:
-    return settings.models.chat_model_name if settings.models.uses_chat_model else "Embedded writer"
+    return PartState("chat", False, says, kind.advice)
 
 
 def _disk() -> PartState:
@@ -206,36 +215,36 @@ def _disk() -> PartState:
     try:
         free = shutil.disk_usage(configuration().folder.path).free
     except OSError as error:
-        return PartState("Disk", False, f"DATA_DIR cannot be looked at: {error.strerror}", DISK)
+        return PartState(
+            "disk", False, _("DATA_DIR cannot be read: %(reason)s.", reason=error.strerror), DISK
+        )
     least = configuration().settings.storage.disk_free_mb * 1_000_000
-    says = f"{free / 1e9:.1f} GB are free where DATA_DIR lies"
+    says = _("%(size)s GB are free on the disk of DATA_DIR.", size=f"{free / 1e9:.1f}")
     if free >= least:
-        return PartState("Disk", True, says)
-    return PartState("Disk", False, f"{says}; crawls stop below {least / 1e9:g} GB", DISK)
+        return PartState("disk", True, says)
+    stops = _("Crawls stop below %(size)s GB.", size=f"{least / 1e9:g}")
+    return PartState("disk", False, f"{says} {stops}", DISK)
 
 
 def _worker() -> PartState:
     """No process is asked: a worker that takes no jobs is as bad as none, and jobs show both."""
     last = shared().heartbeat.last()
     if last and datetime.now(UTC) - last > PATIENCE:
-        says = f"No worker has been seen for {duration((datetime.now(UTC) - last).total_seconds())}"
-        return PartState("Queue worker", False, says, WORKER)
+        silent = duration((datetime.now(UTC) - last).total_seconds())
+        return PartState("worker", False, _("No worker has been seen for %(time)s.", time=silent), WORKER)
     runs = [run for site in stores().sites.all() if (run := stores().crawls.latest(site.id))]
     waiting = [run for run in runs if run.state == "waiting"]
     running = [run for run in runs if run.state == "running"]
     seen = sum(sees(run.site_id) for run in waiting)
+    waits = ngettext("%(num)s crawl is waiting.", "%(num)s crawls are waiting.", seen) if seen else ""
     oldest = min((run.started_at for run in waiting), default=None)
     if running:
-        name = running[0].site_id if sees(running[0].site_id) else "another site"
-        return PartState("Queue worker", True, f"At work on {name}; {seen} crawls wait")
+        name = running[0].site_id if sees(running[0].site_id) else _("another site")
+        works = _("It crawls %(site)s.", site=name)
+        return PartState("worker", True, f"{works} {waits}")
     if oldest and datetime.now(UTC) - oldest > PATIENCE:
-        return PartState(
-            "Queue worker",
-            False,
-            f"{seen or 'Other'} crawls wait and nobody takes them",
-            WORKER,
-        )
-    return PartState("Queue worker", True, f"{seen} crawls wait" if seen else "Nothing waits")
+        return PartState("worker", False, _("Crawls are waiting and no worker takes them."), WORKER)
+    return PartState("worker", True, waits or _("Nothing is waiting."))
 
 
 def _contact() -> list[PartState]:
@@ -245,22 +254,25 @@ def _contact() -> list[PartState]:
         delivery().contact.count(state, visible_ids())
         for state in (DeliveryState.WAITING, DeliveryState.FAILED)
     )
-    label = _("Messages to people")
     if any(one.email for one in options) and not configuration().settings.contact.smtp_url:
         says = _("Messages of a site go to an e-mail address, but no mail server is set up.")
         advice = _("Set one up under Settings, Mail. Until then messages are kept.")
-        return [PartState(label, False, says, advice)]
+        return [PartState("contact", False, says, advice)]
     due = delivery().deliveries.due_since()
     if due and datetime.now(UTC) - due > PATIENCE:
-        return [PartState(label, False, _("Some are waiting and nothing sends them."), WORKER)]
+        return [PartState("contact", False, _("Some are waiting and nothing sends them."), WORKER)]
     if failed:
         says = ngettext("%(num)s could not be sent.", "%(num)s could not be sent.", failed)
-        return [PartState(label, False, says, _("Open Messages: each says why. Then press “Send again”."))]
+        return [
+            PartState("contact", False, says, _("Open Messages: each says why. Then press “Send again”."))
+        ]
     if waiting:
         return [
-            PartState(label, True, ngettext("%(num)s is on its way.", "%(num)s are on their way.", waiting))
+            PartState(
+                "contact", True, ngettext("%(num)s is on its way.", "%(num)s are on their way.", waiting)
+            )
         ]
-    return [PartState(label, True, _("Nothing is waiting."))] if any(one.on for one in options) else []
+    return [PartState("contact", True, _("Nothing is waiting."))] if any(one.on for one in options) else []
 
 
 page = Page(menu=lazy("Health"))
@@ -283,6 +295,7 @@ def health() -> ResponseReturnValue:
     return render_template(
         "admin/health.html",
         parts=part_states(),
+        names=PARTS,
         versions=_versions(),
         queued=len(crawling().jobs) if sees_all() else None,
         incidents=incidents,
@@ -304,10 +317,10 @@ def _versions() -> list[tuple[str, str]]:
     settings = configuration().settings
     return [
         ("Docent", version()),
-        ("Schema of the database", upgrade.newest()),
-        ("Database", database().dialect),
+        (_("Schema of the database"), upgrade.newest()),
+        (_("Database"), database().dialect),
         ("Python", platform.python_version()),
-        ("System", f"{platform.system()} {platform.machine()}"),
-        ("Chat model", settings.models.chat_model_name if settings.models.uses_chat_model else "none"),
-        ("Embedding model", settings.models.embedding_model or "all-MiniLM-L6-v2"),
+        (_("System"), f"{platform.system()} {platform.machine()}"),
+        (_("Chat model"), settings.models.chat_model_name if settings.models.uses_chat_model else _("none")),
+        (_("Embedding model"), settings.models.embedding_model or "all-MiniLM-L6-v2"),
     ]

@@ -191,8 +191,10 @@ def change(now: float, then: float) -> str:
     """By how much; empty when that says nothing."""
     if not then or now == then:
         return ""
-    share = 100 * (now - then) / then
-    return f"{share:+.0f} %" if abs(share) < 1000 else _("%(num)s times", num=f"{now / then:.0f}")
+    share = (now - then) / then
+    if abs(share) >= 10:
+        return _("%(num)s times", num=f"{now / then:.0f}")
+    return f"{'+' if share > 0 else ''}{percent(share)}"
 
 
 def _answered(figures: Figures) -> int:

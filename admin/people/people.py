@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import EmailField, SelectChoice, SelectField, StringField
 from wtforms.validators import Length, StopValidation
 
+from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
 from admin.letters import send_link
 from admin.lists import chosen_days, listed, site_choices
@@ -28,7 +29,7 @@ from server.storage.people.api_keys import Scope
 from server.storage.people.audit import Change
 from server.storage.people.operators import LinkKind, Operator
 
-page = Page(section="People", under=settings_page.page)
+page = Page(section=lazy("People"), under=settings_page.page)
 
 ROLES = [
     (Role.VIEWER.value, lazy("Viewer: sees everything except the settings")),
@@ -249,7 +250,7 @@ def _shown(form: InviteForm) -> str:
     )
 
 
-audit_page = Page(section="Audit log", under=settings_page.page)
+audit_page = Page(section=lazy("Audit log"), under=settings_page.page)
 
 ROWS = 50
 COLUMNS = ("at", "operator", "action", "site", "details")
@@ -267,7 +268,7 @@ def audit_log() -> ResponseReturnValue:
         wanted=wanted,
         days=days,
         people=[("", _("Everyone")), *((one, one) for one in people)],
-        actions=[("", _("Anything")), *((one, one.capitalize()) for one in actions)],
+        actions=[("", _("Anything")), *((one, sentence(one).removesuffix(".")) for one in actions)],
         sites=sites,
         is_filtered=any(wanted.values()),
         kept={
@@ -309,7 +310,7 @@ def _cells(one: Change) -> tuple[str, ...]:
     return (one.at.isoformat(timespec="seconds"), one.operator, one.action, one.site_id, details)
 
 
-api_keys_page = Page(section="API keys", under=settings_page.page)
+api_keys_page = Page(section=lazy("API keys"), under=settings_page.page)
 
 SCOPES = [
     (Scope.ASK.value, lazy("ask: ask questions")),

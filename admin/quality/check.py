@@ -34,9 +34,15 @@ class Measure:
 MEASURES = (
     Measure(
         "refused_unanswerable",
-        lazy("Docent refused %(good)s of %(all)s questions that the site cannot answer, as it should."),
-        lazy("Weak: Docent answered %(bad)s of %(all)s questions that the site cannot answer."),
-        lazy("To do: choose “Refuse more” in the settings of the site, then check again."),
+        lazy("Docent refused %(good)s of %(all)s questions whose page was left out, as it should."),
+        lazy(
+            "Weak: the page with the answer was left out of the search for %(all)s questions, and Docent "
+            "still answered %(bad)s of them from other pages."
+        ),
+        lazy(
+            "To do: look at these answers. If they are wrong, choose “Refuse more” in the settings of the "
+            "site and check again."
+        ),
     ),
     Measure(
         "-refused_answerable",

@@ -315,16 +315,16 @@ def quality_gate_set(site: Site) -> ResponseReturnValue:
     drop = float(form.largest_drop.data or 0) / 100
     quality_stores().gates.set(Gate(site.id, testset.id, form.metric.data, drop, int(form.most.data or 1)))
     changed("set the quality gate", testset=testset.name, metric=form.metric.data, largest_drop=drop)
-    return done(_("The guard is on, from the next crawl."), "quality_gate")
+    return done(_("The gate is on, from the next crawl."), "quality_gate")
 
 
 @gate_page.post("/sites/<site_id>/quality/gate/off")
 def quality_gate_off(site: Site) -> ResponseReturnValue:
     if not quality_stores().gates.remove(site.id):
         unchanged()
-        return done(_("The guard was off already."), "quality_gate")
+        return done(_("The gate was off already."), "quality_gate")
     changed("turned the quality gate off")
-    return done(_("The guard is off. The next crawl goes live without a check."), "quality_gate")
+    return done(_("The gate is off. The next crawl goes live without a check."), "quality_gate")
 
 
 @gate_page.post("/sites/<site_id>/quality/gate/release")

@@ -89,7 +89,9 @@ def quality_testset_remove(site: Site, id: int) -> ResponseReturnValue:
     testset = quality_stores().testsets.get(site.id, id)
     gate = quality_stores().gates.get(site.id)
     if gate is not None and gate.testset_id == id:
-        return refused(_("The guard uses this test set. Choose another one for it first."), "quality_testset")
+        return refused(
+            _("The quality gate uses this test set. Choose another one for it first."), "quality_testset"
+        )
     quality_stores().testsets.remove(site.id, id)
     changed("deleted a test set", testset=id, name=testset.name)
     return done(_("“%(name)s” is deleted. Reports of its runs stay.", name=testset.name), "quality_site")

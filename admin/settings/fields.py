@@ -9,9 +9,11 @@ from datetime import datetime
 from flask import flash, g, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
+from admin.formats import sentence
 from admin.forms import UNPROCESSABLE
 from admin.replies import changed, unchanged
 from admin.settings.words import WORDS
+from admin.stored import translated
 from admin.texts import _
 from server.api.access import configuration
 from server.settings import SETTINGS
@@ -143,12 +145,12 @@ def save(names: Iterable[str]) -> dict[str, str] | None:
 
 def sentence_of(error: WrongSetting) -> str:
     """Return the message that is shown at the field, with the labels of the fields that it names."""
-    message = re.sub(r"\b[A-Z][A-Z_]{3,}\b", lambda name: label_of(name[0].lower()), str(error))
+    message = re.sub(r"\b[A-Z][A-Z_]{3,}\b", lambda name: label_of(name[0].lower()), translated(str(error)))
     if message.startswith("String should match"):
         return _("Write it like the example above.")
     if message.startswith(("is ", "was ")):
         return f"This {message}."
-    return message[0].upper() + message[1:].rstrip(".") + "."
+    return sentence(message)
 
 
 def label_of(name: str) -> str:

@@ -114,6 +114,6 @@ def _summary(gate: Gate, found: Measured) -> str:
         )
     worse = found.details.get("worse_count", 0)
     return (
-        f"{gate.metric} {found.before:.3f} before, {found.after:.3f} now on {found.questions} questions, "
-        f"{worse} worse; {100 * gate.largest_drop:.1f} points may be lost"
+        f"{worse} of {found.questions} test questions got worse: {gate.metric} fell from {found.before:.3f} "
+        f"to {found.after:.3f}, and {100 * gate.largest_drop:.1f} points may be lost"
     )

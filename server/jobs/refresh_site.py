@@ -282,7 +282,7 @@ class WholeCrawl(CrawlWork):
                 gate.measure(self._index)
             summary = _summary(self._indexer.go_live())
             if self._index.is_stale(self._site, self._content):
-                summary += f"; {self._indexer.reindex().chunks_embedded} chunks indexed again"
+                summary += f"; {self._indexer.reindex().chunks_embedded} sections indexed again"
         except BuildStopped as stopped:
             if self._watch.reason == STOP:
                 raise CrawlError(f"stopped while the index was built: {stopped}") from stopped

@@ -14,6 +14,7 @@ from server.domain.registry import UnknownName
 from server.domain.site import INSTRUCTIONS, INSTRUCTIONS_CHARS, TONE, TONES, Site
 from server.retrieval.table import check_spec
 from server.settings import SETTINGS, Settings
+from server.settings.base import what_to_write
 from server.settings.tuning import TuningSettings
 
 EMBEDDED = "embedded"
@@ -296,8 +297,8 @@ def _tuned(name: str, text: str) -> tuple[str, object]:
     except ValidationError as error:
         if choices := allowed(name):
             return f"Choose one of: {', '.join(choices)}.", None
-        meaning = SETTINGS[f"tune_{name}"].description
-        return f"{error.errors()[0]['msg']}. {meaning}", None
+        said = what_to_write(error.errors()[0])
+        return f"{said[0].upper()}{said[1:]}.", None
     return "", value
 
 

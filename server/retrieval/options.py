@@ -11,6 +11,7 @@ from server.domain.protocols import Strategy
 from server.domain.registry import UnknownName
 from server.retrieval.parts import Parts
 from server.retrieval.question_kinds import QuestionKind
+from server.settings.base import what_to_write
 
 O = TypeVar("O")  # noqa: E741
 
@@ -62,7 +63,7 @@ def made_options(name: str, kind: type[O], chosen: Mapping[str, str]) -> O:
     except ValidationError as error:
         first = error.errors()[0]
         option = ".".join(str(part) for part in first["loc"])
-        raise UnknownName(f"{name}: {option}={first['input']}: {first['msg']}") from None
+        raise UnknownName(f"{name}: {option}={first['input']}: {what_to_write(first)}") from None
 
 
 def spec_of(name: str, options: Any) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -57,3 +57,29 @@ def _web_address(value: str) -> str:
 
 WebAddress = Annotated[str, AfterValidator(_web_address)]
 """Empty, or an address without a slash at its end."""
+
+
+_WHAT_TO_WRITE = {
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "write a whole number"),
+    **dict.fromkeys(("float_parsing", "float_type", "finite_number"), "write a number"),
+    **dict.fromkeys(("bool_parsing", "bool_type"), "write 1 for yes or 0 for no"),
+    "greater_than_equal": "write {ge} or more",
+    "greater_than": "write more than {gt}",
+    "less_than_equal": "write {le} or less",
+    "less_than": "write less than {lt}",
+    "string_too_long": "write at most {max_length} characters",
+    "string_too_short": "write at least {min_length} characters",
+    **dict.fromkeys(("literal_error", "enum"), "choose one of: {expected}"),
+}
+"""Type of pydantic's error -> what it says to people."""
+
+
+def what_to_write(error: Mapping[str, Any]) -> str:
+    """What is wrong with a value, as a sentence without a full stop."""
+    known = _WHAT_TO_WRITE.get(error["type"])
+    if known is None:
+        return str(error["msg"].removeprefix("Value error, "))
+    bounds = error.get("ctx", {}).items()
+    return known.format(
+        **{name: int(one) if isinstance(one, float) and one.is_integer() else one for name, one in bounds}
+    )

@@ -12,7 +12,7 @@ class QualitySettings(Group):
 
     heading: ClassVar = "Quality and playground"
     about: ClassVar = (
-        "More about test sets, runs and the guard: [Measure](quality.md). "
+        "More about test sets, runs and the quality gate: [Measure](quality.md). "
         "More about the playground: [Playground](playground.md)."
     )
     subheadings: ClassVar = {"testset_questions": "Test sets", "playground_days": "Playground"}

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from pydantic_settings import BaseSettings, DotEnvSettingsSource, EnvSettingsSource, SettingsConfigDict
 
 from server.settings import SETTINGS, Settings
+from server.settings.base import what_to_write
 
 
 class SettingsError(Exception):
@@ -65,8 +66,7 @@ def given_where(name: str, env_file: Path = Path(".env")) -> str:
 def problem_of(error: ValidationError) -> tuple[str, str]:
     """(lower-case name of the setting, or empty when several do not fit together; what is wrong)."""
     first = error.errors()[0]
-    message = first["msg"].removeprefix("Value error, ")
-    return next((str(part) for part in first["loc"][1:]), ""), message
+    return next((str(part) for part in first["loc"][1:]), ""), what_to_write(first)
 
 
 def _environment_values() -> dict[str, str]:

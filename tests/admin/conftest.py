@@ -178,7 +178,9 @@ def busy(runtime, site):
     )
     failed = runtime.stores.crawls.start("docs")
     runtime.stores.crawls.finish(
-        failed, "failed", "docs.example cannot be found: check the address, then crawl again"
+        failed,
+        "failed",
+        "https://docs.example/: the name docs.example was not found (Name or service not known). Check the address in a browser.",
     )
     files = [
         ("guide.md", b"# Guide"),
@@ -218,7 +220,9 @@ def busy(runtime, site):
         "lantern", "unsupported_answer", "2 claims of gpt-4o-mini were not on the cited pages"
     )
     runtime.stores.incidents.record(
-        "docs", "crawl_failed", "docs.example cannot be found: check the address, then crawl again"
+        "docs",
+        "crawl_failed",
+        "https://docs.example/: the name docs.example was not found (Name or service not known). Check the address in a browser.",
     )
     samples_sites.fill(runtime)
     samples_gaps.fill(runtime)

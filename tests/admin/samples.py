@@ -26,7 +26,12 @@ def make_site(runtime, site_id="lantern", name="Lantern Shop", address="https://
     return runtime.stores.sites.get(site_id)
 
 
-def make_crawl(runtime, site_id="lantern", state="done", message="3 pages indexed, 0 unchanged, 0 removed"):
+def make_crawl(
+    runtime,
+    site_id="lantern",
+    state="done",
+    message="pages: 3 indexed, 0 unchanged, 0 removed; sections: 6 new, 0 removed",
+):
     """A crawl that met every kind of address."""
     crawl_id = runtime.stores.crawls.start(site_id)
     root = runtime.stores.sites.get(site_id).start_urls[0]
@@ -38,7 +43,12 @@ def make_crawl(runtime, site_id="lantern", state="done", message="3 pages indexe
         ),
         JournalEntry(f"{root}old", 1, found_on=root, state="gone", reason="not found", status=404),
         JournalEntry(
-            f"{root}cart", 1, found_on=root, state="disallowed", reason="robots.txt forbids it", status=0
+            f"{root}cart",
+            1,
+            found_on=root,
+            state="disallowed",
+            reason='robots.txt line 2: "Disallow: /cart"',
+            status=0,
         ),
         JournalEntry(
             f"{root}slow-{'very-' * 12}long-address",

@@ -119,7 +119,9 @@ def make_other_crawl(runtime):
     ]
     CrawlJournal(runtime.database, crawl_id).write(rows)
     runtime.stores.crawls.progress(crawl_id, 6, 3, 3)
-    runtime.stores.crawls.finish(crawl_id, "done", "2 pages indexed, 1 unchanged, 1 removed")
+    runtime.stores.crawls.finish(
+        crawl_id, "done", "pages: 2 indexed, 1 unchanged, 1 removed; sections: 1 new, 1 removed"
+    )
     return crawl_id
 
 

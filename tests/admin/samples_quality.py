@@ -137,7 +137,9 @@ def _answer(outcome, url):
 def hold_back(runtime, at="https://lantern.example"):
     crawl_id = runtime.stores.crawls.start("lantern")
     runtime.stores.crawls.finish(
-        crawl_id, "held", "ndcg@10 0.912 before, 0.701 now on 7 questions, 2 worse; 3.0 points may be lost"
+        crawl_id,
+        "held",
+        "2 of 7 test questions got worse: ndcg@10 fell from 0.912 to 0.701, and 3.0 points may be lost",
     )
     worse = [
         {"id": "3", "question": QUESTIONS[2][0], "before": 1.0, "after": 0.0, "expected": [f"{at}/returns"], "present": [False]},

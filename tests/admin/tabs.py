@@ -9,11 +9,11 @@ EXPECTED = ("status of 404", "status of 422")
 
 
 @contextmanager
-def opened(browser, address, size, scheme, cookies=(), expected=EXPECTED):
+def opened(browser, address, size, scheme, cookies=(), expected=EXPECTED, language="en"):
     """A tab whose console must stay silent but for what is `expected`."""
     width, height = SIZES[size]
     context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme=scheme, base_url=address
+        viewport={"width": width, "height": height}, color_scheme=scheme, base_url=address, locale=language
     )
     context.add_cookies(list(cookies))
     tab = context.new_page()

@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from admin.texts import LANGUAGES
 from tests import axe
 from tests.admin import seeding, test_look
 from tests.admin.overview.test_overview import assert_lists_agree, counted, figures_of
@@ -41,14 +42,16 @@ def make_runtime(make_runtime, seeded_database, tmp_path):
     return make
 
 
-def test_every_page_is_readable_and_reached_by_keyboard(browser, address, cookie, busy):
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_page_is_readable_and_reached_by_keyboard(browser, address, cookie, busy, language):
     """One load of each page; then the window changes its size and the system its colours."""
     wrong = []
-    with opened(browser, address, "phone", "light", [cookie]) as tab:
+    with opened(browser, address, "phone", "light", [cookie], language=language) as tab:
         for name, path in {**test_look.PAGES, **SEEDED}.items():
             status = tab.goto(path.format(**vars(busy))).status
             wrong += [(name, status)] if status != (404 if name == "not_found" else 200) else []
-            wrong += [(name, found) for found in _unreached(tab)]
+            if language == "en":
+                wrong += [(name, found) for found in _unreached(tab)]
             for size, scheme in (("phone", "light"), ("phone", "dark"), ("desk", "light"), ("desk", "dark")):
                 _show(tab, size, scheme)
                 try:

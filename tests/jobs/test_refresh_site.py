@@ -149,15 +149,15 @@ def test_another_strategy_indexes_the_unchanged_chunks_anew(owner):
     owner.runtime.stores.sites.update(replace(site, strategy="lexical"))
     owner.crawl()
     owner.runtime.stores.sites.update(replace(owner.runtime.stores.sites.get("shop"), strategy="hybrid"))
-    assert "chunks indexed again" in owner.crawl().message
+    assert "sections indexed again" in owner.crawl().message
     assert "4.50 EUR" in owner.answer("What does delivery cost?").text
 
 
 def test_lost_vectors_are_made_anew(owner):
     owner.crawl()
     owner.runtime.engine.parts("shop", owner.runtime.engine.document_embedder).vectors.drop()
-    assert "chunks indexed again" in owner.crawl().message
-    assert "chunks indexed again" not in owner.crawl().message
+    assert "sections indexed again" in owner.crawl().message
+    assert "sections indexed again" not in owner.crawl().message
 
 
 def test_a_crawl_that_a_killed_worker_left_is_queued_again(owner):

@@ -53,8 +53,8 @@ def test_values_become_what_the_options_are():
     ("chosen", "said"),
     [
         ({"mode": "sideways"}, "mode=sideways.*'local' or 'global'"),
-        ({"depth": "10"}, "depth=10.*less than or equal to 9"),
-        ({"share": "much"}, "share=much.*valid number"),
+        ({"depth": "10"}, "depth=10.*write 9 or less"),
+        ({"share": "much"}, "share=much.*write a number"),
         ({"deep": "1"}, "no option 'deep'; it has: model, mode, depth, share"),
     ],
 )

@@ -139,7 +139,7 @@ class Verifier:
         if missing:
             return Verified(claim, (), f"{missing!r} is not on the cited page", Doubt.LITERAL)
         found: list[Proof] = []
-        reason, doubt = "not supported by a cited chunk", Doubt.SUPPORT
+        reason, doubt = "not supported by a cited passage", Doubt.SUPPORT
         for source in sources:
             if self._is_left_in_its_language(claim.text, source):
                 reason, doubt = f"in the page's language, not in {self._language!r}", Doubt.LANGUAGE

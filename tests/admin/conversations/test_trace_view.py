@@ -52,18 +52,19 @@ def shown(app):
 
 def test_every_part_of_a_trace_is_written_down(shown):
     page = shown(trace=WHOLE, timings_ms={"write": 12.0, "retrieve": 4.0})
-    assert "The evidence comes to 0.81, the floor is 0.35." in page
-    assert "Above the floor" in page
+    assert "The evidence is 0.81; an answer needs 0.35." in page
+    assert "Enough evidence" in page
     assert "Delivery › Islands" in page
     assert "parcels to islands" in page
     assert "Parcels to islands take five days." in page
     assert "&#39;Free&#39; is not on the cited page." in page
-    assert "80 %" in page
-    assert "Citation 1, passage 1" in page
-    assert "2 calls of the model, 1,200 tokens sent and 80 received, 0.00120 in money." in page
+    assert "80%" in page
+    assert "Citation 1</div>" in page
+    assert "Passage 1</div>" in page
+    assert "2 calls of the model. Tokens: 1,200 sent, 80 received. Cost: 0.00120." in page
     assert "Small-1 took longer than 30 s." in page or "small-1 took longer than 30 s." in page
-    assert "1. Writing (12 ms, 300 tokens, 0.00100 in money)" in page
-    assert "2. Grading the draft: failed" in page
+    assert "1. Writing (12 ms, 300 tokens, cost 0.00100)" in page
+    assert "2. Checking the draft: failed" in page
     assert "small-1 sent no word within 10 s." in page
     assert "Question: &lt;b&gt;?&lt;/b&gt;" in page
     assert "16 ms" in page
@@ -88,25 +89,25 @@ def test_the_flow_names_passages_by_their_place():
 def test_the_steps_stand_in_the_order_in_which_they_happen_and_fill_the_bar():
     view = trace_view(Answer(Outcome.ANSWERED, "", timings_ms={"write": 30.0, "guard": 10.0, "odd": 0.0}))
     assert [(step.label, step.start, step.share) for step in view.spent] == [
-        ("Guards", 0.0, 25.0),
+        ("Checks of the question", 0.0, 25.0),
         ("Writing", 25.0, 75.0),
         ("Odd", 100.0, 0.0),
     ]
 
 
-def test_evidence_below_the_floor_says_that_the_site_is_taken_not_to_answer(shown):
+def test_too_little_evidence_says_how_much_an_answer_needs(shown):
     page = shown(outcome=Outcome.REFUSED, trace={"floor": {"answerability": 0.1, "floor": 0.35}, "kept": []})
-    assert "Below the floor" in page
-    assert "so the site is taken not to answer" in page
+    assert "Too little evidence" in page
+    assert "The evidence is 0.10; an answer needs 0.35." in page
 
 
 @pytest.mark.parametrize(
     ("trace", "words"),
     [
-        ({"guard": {"name": "injection", "reason": "it gives orders"}}, "A guard (injection) stopped the question: it gives"),
-        ({"shortcut": "answer-cache", "from_cache": True}, "this is the answer that was given before."),
-        ({"shortcut": "curated", "curated": {"id": 4, "likeness": 0.91}}, "number 4, alike 0.91"),
-        ({"declined_by": "small-1"}, "small-1 said that these passages do not answer."),
+        ({"guard": {"name": "injection", "reason": "it gives orders"}}, "The guard “injection” stopped the question. It gives"),
+        ({"shortcut": "answer-cache", "from_cache": True}, "the same question was answered before."),
+        ({"shortcut": "curated", "curated": {"id": 4, "likeness": 0.91}}, "number 4, similarity 0.91"),
+        ({"declined_by": "small-1"}, "The model small-1 said that these passages hold no answer."),
     ],
 )  # fmt: skip
 def test_what_was_not_searched_says_where_it_came_from(shown, trace, words):

@@ -52,12 +52,12 @@ def test_a_part_in_trouble_says_what_is_wrong_and_what_to_do(operator, runtime, 
 
 def test_a_crawl_that_nobody_takes_shows_that_the_worker_is_missing(operator, runtime, site):
     runtime.crawling.start("lantern")
-    assert parts(operator.get("/admin/health"))["Queue worker"] == ("Works", "1 crawls wait.")
+    assert parts(operator.get("/admin/health"))["Queue worker"] == ("Works", "1 crawl is waiting.")
     with runtime.database.begin() as connection:
         connection.execute(crawls.update().values(started_at=datetime.now(UTC) - timedelta(minutes=5)))
     state, says = parts(operator.get("/admin/health"))["Queue worker"]
     assert state == "Trouble"
-    assert "nobody takes them" in says
+    assert "no worker takes them" in says
     assert "make run" in says
 
 
@@ -75,7 +75,7 @@ def test_a_failing_chat_model_is_shown_with_advice(make_runtime, password_hash):
         runtime.stores.incidents.record("lantern", "unreachable", "http://127.0.0.1:9 refused the connection")
     state, says = parts(browser.get("/admin/health"))["Chat model"]
     assert state == "Trouble"
-    assert says.startswith("gpt-4o-mini: 3 failures in the last hour, the last: model unreachable")
+    assert says.startswith("gpt-4o-mini: 3 failures in the last hour. The last one: Model unreachable")
     assert "Settings, Models" in says
 
 
@@ -132,7 +132,7 @@ def test_a_site_that_was_never_read_says_so(operator, runtime):
 
 def test_a_worker_that_gives_no_sign_of_life_is_missed(operator, runtime, site, monkeypatch):
     runtime.shared.heartbeat.beat()
-    assert parts(operator.get("/admin/health"))["Queue worker"] == ("Works", "Nothing waits.")
+    assert parts(operator.get("/admin/health"))["Queue worker"] == ("Works", "Nothing is waiting.")
     monkeypatch.setattr("admin.overview.health.PATIENCE", timedelta(seconds=-1))
     state, says = parts(operator.get("/admin/health"))["Queue worker"]
     assert state == "Trouble"
@@ -164,7 +164,7 @@ def test_a_model_that_is_left_alone_says_for_how_long(make_runtime, password_has
     log_in(browser)
     state, says = parts(browser.get("/admin/health"))["Chat model"]
     assert state == "Trouble"
-    assert "left alone for 12 s" in says
+    assert "not called for 12 s" in says
 
 
 def test_a_clock_that_was_set_back_is_named_with_the_remedy(operator, runtime, site, monkeypatch):

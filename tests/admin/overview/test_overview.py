@@ -104,7 +104,7 @@ def test_the_figures_of_a_week_stand_beside_those_of_the_week_before(operator, t
     assert "Worse than in the period before (100%)." in page
     questions = page.split("<dt>Questions</dt>")[1].split("</dd>")[0]
     assert "before: 5" in questions
-    assert "+100 %" in questions
+    assert "+100%" in questions
     assert "gpt-4o-mini" in page
 
 
@@ -174,7 +174,7 @@ def test_half_a_day_is_compared_with_half_a_day():
 
 def test_a_change_is_told_where_it_says_something():
     assert [change(*pair) for pair in ((3, 2), (1, 2), (2, 2), (5, 0), (0, 4), (50, 1))] == [
-        *("+50 %", "-50 %", "", "", "-100 %", "50 times")
+        *("+50%", "-50%", "", "", "-100%", "50 times")
     ]
 
 

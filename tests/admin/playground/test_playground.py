@@ -28,7 +28,7 @@ def test_a_stored_run_compares_its_ways(operator, busy):
     assert "Different" in page
     assert "finds Returns" in page
     assert "Not built" in page
-    assert "34 calls of the model, at most 74,293 tokens. That is 0.1253 in money." in page
+    assert "34 calls of the model, at most 74,293 tokens. That costs at most 0.1253." in page
     assert "It took longer than 120 s, which PLAYGROUND_SECONDS allows." in page
     assert "The provider limits the rate of calls." in page
     assert "1,265" in page

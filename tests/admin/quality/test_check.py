@@ -26,7 +26,10 @@ def rows(found=(60, 60), cited=(60, 60), answered=(60, 60), refused=(15, 15)):
 
 def test_a_weak_refusal_is_said_first_when_it_is_the_weakest():
     said = sentences(rows(refused=(4, 15), cited=(40, 60)))
-    assert said[0] == "Weak: Docent answered 11 of 15 questions that the site cannot answer."
+    assert said[0] == (
+        "Weak: the page with the answer was left out of the search for 15 questions, and Docent still answered "
+        "11 of them from other pages."
+    )
     assert "Refuse more" in said[1]
     assert len(said) == 3
     assert "Weak" not in said[2]

@@ -105,19 +105,19 @@ def test_nothing_is_noted_when_nothing_was_changed(operator, runtime):
 @pytest.mark.parametrize(
     ("page", "fields", "says"),
     [
-        (BUDGETS, {"site_daily_tokens": "many"}, "valid integer"),
-        (BUDGETS, {"site_daily_cost": "-1"}, "greater than or equal to 0"),
+        (BUDGETS, {"site_daily_tokens": "many"}, "Write a whole number"),
+        (BUDGETS, {"site_daily_cost": "-1"}, "Write 0 or more"),
         (BUDGETS, {"visitor_limit": "often"}, "like the example"),
         (BUDGETS, {"model_prices": "gpt=cheap"}, "like the example"),
         (MODELS, {"openai_base_url": "ftp://x"}, "is not an address"),
-        (MODELS, {"model_timeout_s": "0"}, "greater than 0"),
-        (MODELS, {"context_tokens": "9" * 40}, "less than or equal"),
-        ("/admin/settings/privacy", {"conversation_days": "-5"}, "greater than or equal to 0"),
+        (MODELS, {"model_timeout_s": "0"}, "Write more than 0"),
+        (MODELS, {"context_tokens": "9" * 40}, "or less"),
+        ("/admin/settings/privacy", {"conversation_days": "-5"}, "Write 0 or more"),
         ("/admin/settings/privacy", {"privacy_url": "javascript:alert(1)"}, "is not an address"),
         ("/admin/settings/privacy", {"consent_text": "x" * 601}, "at most 600"),
         ("/admin/settings/mail", {"smtp_url": "mail.example.com"}, "is not an address such as smtp://"),
         ("/admin/settings/mail", {"mail_from": "nobody"}, "is not an address such as docent@"),
-        ("/admin/settings/mail", {"contact_tries": "0"}, "greater than or equal to 1"),
+        ("/admin/settings/mail", {"contact_tries": "0"}, "Write 1 or more"),
     ],
 )
 def test_a_wrong_value_is_named_beside_its_field_and_nothing_is_stored(operator, runtime, page, fields, says):

@@ -1,0 +1,115 @@
+"""Sentences that the server and the crawler write are known to the catalogue, and so shown in every language."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from admin.stored import BREAKS, CODES, found_in, translated
+from admin.texts import written_in
+from tests.admin.routes import rules
+
+ROOT = Path(__file__).parents[2]
+RAISED = {
+    "BadFile",
+    "BadStart",
+    "CrawlError",
+    "FetchError",
+    "Refused",
+    "Unreadable",
+    "UnreadableSource",
+    "Unsupported",
+}
+FOLDERS = (
+    "crawler/discovery",
+    "crawler/extractors",
+    "crawler/fetching",
+    "crawler/judging",
+    "crawler/sources",
+    "server/jobs",
+)
+
+
+def calls(*folders):
+    for folder in folders:
+        for file in (ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+                if isinstance(node, ast.Call):
+                    yield file, node
+
+
+def texts(node):
+    """The texts that an expression may give, with "on" for each value."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [node.value]
+    if isinstance(node, ast.JoinedStr):
+        return ["".join(part.value if isinstance(part, ast.Constant) else "on" for part in node.values)]
+    if isinstance(node, ast.IfExp):
+        return [*texts(node.body), *texts(node.orelse)]
+    return []
+
+
+def is_known(text):
+    # A file is a kind of file that the same module names.
+    whole = text in ("on", "on is on") or found_in(text) is not None
+    return whole or any(mark in text and all(map(is_known, text.split(mark))) for mark in BREAKS)
+
+
+def test_what_stops_a_crawl_or_leaves_out_an_address_is_known():
+    unknown = []
+    for file, call in calls(*FOLDERS):
+        name = getattr(call.func, "id", "")
+        reason = (
+            call.args[:1] if name in RAISED else call.args[2:3] if name in ("ended", "UrlOutcome") else []
+        )
+        if name == "FetchError":
+            reason = call.args[1:2]
+        unknown += [(file.name, text) for one in reason for text in texts(one) if not is_known(text)]
+    assert unknown == []
+
+
+def test_what_operators_did_is_known():
+    unknown = []
+    for file, call in calls("admin", "server/commands", "server/api"):
+        name = getattr(call.func, "id", "") or getattr(call.func, "attr", "")
+        at = {
+            "changed": 0,
+            "_note": 1,
+            "note": 1,
+            "add": 1,
+            "refused_access": 0,
+            "failed": 1,
+            "_do": 2,
+            "_decided": 2,
+        }.get(name)
+        if at is None or (name == "add" and "audit" not in ast.unparse(call.func)):
+            continue
+        unknown += [
+            (file.name, text) for one in call.args[at : at + 1] for text in texts(one) if not is_known(text)
+        ]
+    assert unknown == []
+
+
+def test_codes_are_names_of_pages_that_say_what_they_did(app):
+    pages = {endpoint.removeprefix("admin.").replace("_", " ") for endpoint, _, _ in rules(app, "POST")}
+    assert set(CODES) - pages == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "german"),
+    [
+        ("site create", "hat eine Website hinzugefügt"),
+        ("status 503, asks to come back after 120", "Status 503, bittet um einen neuen Versuch nach 120"),
+        ("nearly the same as https://a.example/b (97 %)", "fast gleich wie https://a.example/b (97 %)"),
+        ("https://a.example/: status 404. Check the address in a browser.",
+         "https://a.example/: Status 404. Prüfen Sie die Adresse in einem Browser."),
+        ("pages: 5 indexed, 3 unchanged, 1 removed; sections: 9 new, 2 removed",
+         "Seiten: 5 aufgenommen, 3 unverändert, 1 entfernt; Abschnitte: 9 neu, 2 entfernt"),
+        ("was refused: wrong password", "wurde abgelehnt: falsches Passwort"),
+        ("OSError: no such file", "OSError: no such file"),
+    ],
+)  # fmt: skip
+def test_a_stored_sentence_is_shown_in_the_language_of_its_reader(text, german):
+    with written_in("de"):
+        assert translated(text) == german
+    assert translated(text) == CODES.get(text, text)
