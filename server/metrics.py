@@ -34,7 +34,7 @@ def _each(values: str) -> tuple[tuple[str, ...], ...]:
 @dataclass(slots=True)
 class Metric:
     """A counter, or a histogram if it has `buckets`. The values of its labels come from code and never from
-    visitors, so their number is bounded."""
+    visitors, so their number is bounded. Prometheus itself has labels called job and instance."""
 
     name: str
     help: str
@@ -117,11 +117,11 @@ REQUEST_SECONDS = Metric(
 JOBS = Metric(
     "docent_jobs_total",
     "Jobs that the worker ended, by result (done, failed).",
-    ("job", "result"),
-    tuple((job, result) for job in ("refresh_site", "remove_site") for result in ("done", "failed")),
+    ("kind", "result"),
+    tuple((kind, result) for kind in ("refresh_site", "remove_site") for result in ("done", "failed")),
 )
 JOB_SECONDS = Metric(
-    "docent_job_seconds", "Duration of jobs.", ("job",), _each("refresh_site remove_site"), SLOW
+    "docent_job_seconds", "Duration of jobs.", ("kind",), _each("refresh_site remove_site"), SLOW
 )
 PAGES = Metric(
     "docent_crawl_pages_total",

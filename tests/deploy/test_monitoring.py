@@ -173,6 +173,7 @@ def test_every_metric_is_in_the_first_scrape_under_its_conventional_name(observe
         assert family.type == ("histogram" if metric.buckets else "counter"), metric.name
         assert family.samples, f"{metric.name} has no series before it is first counted"
         assert metric.name.endswith("_seconds" if metric.buckets else "_total")
+        assert not {"job", "instance"} & set(metric.labels), "Prometheus would rename them"
     assert all(name.startswith("docent_") for name in families)
     assert all(len(family.documentation) > 10 for family in families.values())
 

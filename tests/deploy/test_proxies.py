@@ -90,6 +90,12 @@ def test_a_made_up_x_forwarded_for_wins_nothing_and_other_addresses_are_not_held
     assert status(14, 0) == 200
 
 
+def test_the_proxy_makes_the_id_of_a_request_whatever_the_client_claims(proxy):
+    claims = {"X-Request-ID": "made-up", "traceparent": f"00-{'a' * 32}-{'b' * 16}-01"}
+    _, headers, _ = proxy.ask("GET", "/healthz", None, claims)
+    assert re.fullmatch(r"[0-9a-f-]{32,36}", headers["X-Request-ID"])
+
+
 def test_a_body_that_is_too_large_is_refused_and_the_dashboard_takes_larger_ones(docent, proxy):
     large = b"x" * 200_000
     # nginx and newer versions of Caddy say 413. Caddy 2.6 passes the beginning on: it says 502, or nothing while the
