@@ -260,6 +260,19 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         self._begun: dict[Connection, float] = {}
         super().init_process()
 
+    def set_accept_enabled(self, enabled: bool) -> None:
+        """Begin or cease to accept connections. A process that stops takes those that wait, then closes the
+        socket: later ones are refused, so that a proxy asks another replica. Left open, the socket would take
+        them in and drop them at the end."""
+        super().set_accept_enabled(enabled)
+        if self.alive:
+            return
+        for listener in self.sockets:
+            while select.select([listener], [], [], 0)[0]:
+                self.accept(listener)
+            listener.close()
+        self.sockets = []
+
     def accept(self, listener: socket.socket) -> None:
         """Take a connection. When there are too many, the one that has waited longest gives way."""
         try:

@@ -135,11 +135,11 @@ def _folder(settings: Settings) -> str:
 
 
 def _port(settings: Settings) -> str:
-    with socket.socket() as probe:
-        probe.settimeout(1)
-        host = "127.0.0.1" if settings.serving.host in ("0.0.0.0", "") else settings.serving.host
-        if probe.connect_ex((host, settings.serving.port)):
-            return f"{settings.serving.port} is free"
+    host = "127.0.0.1" if settings.serving.host in ("0.0.0.0", "::", "") else settings.serving.host
+    try:
+        socket.create_connection((host, settings.serving.port), timeout=1).close()
+    except OSError:
+        return f"{settings.serving.port} is free"
     if DataFolder(settings.storage.data_dir).running_chroma():
         return f"{settings.serving.port} is in use by the server that runs on this folder"
     if settings.storage.chroma_url and _docent_answers(f"http://{host}:{settings.serving.port}/healthz"):

@@ -4,25 +4,32 @@ A process of its own, which ends when there is nothing more to show: what it imp
 for as long as the server runs.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 import time
 import urllib.error
 import urllib.request
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from server.errors import DocentError
-from server.jobs.site_profile import docs_site, site_from_address
 from server.logs import json_line
-from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.settings.reading import load_settings
+
+if TYPE_CHECKING:
+    from server.runtime.runtime import Runtime
 
 
 def onboard(settings: Settings) -> None:
     """Waits until the web workers answer, adds the first site, shows its crawl and prints the addresses."""
     started = time.monotonic()
     _wait_until_it_answers(settings)
+    # Not before: importing it takes as much of the processor as the server itself needs to start.
+    from server.runtime.runtime import open_runtime
+
     try:
         runtime = open_runtime(settings)
         site_id, is_new = _first_site(settings, runtime)
@@ -54,6 +61,8 @@ def _wait_until_it_answers(settings: Settings) -> None:
 
 def _first_site(settings: Settings, runtime: Runtime) -> tuple[str, bool]:
     """(id of the site to show, whether it was just added)."""
+    from server.jobs.site_profile import docs_site, site_from_address
+
     wanted = (
         site_from_address(settings.serving.site, settings) if settings.serving.site else docs_site(settings)
     )

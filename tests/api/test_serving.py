@@ -160,6 +160,24 @@ def test_a_stream_that_is_open_when_the_server_is_stopped_is_finished(start):
     assert "Traceback" not in log
 
 
+def test_a_server_that_stops_answers_or_refuses_and_drops_nothing(start):
+    """A proxy passes a request that is refused to another replica, but not one that was dropped."""
+    server = start("--workers=2", "--words=20", "--pause=0.1")
+    visitor = server.new_visitor()
+    with LiveStream(server.address, visitor, QUESTION) as stream:
+        stream.event()
+        server.process.send_signal(signal.SIGTERM)
+        with contextlib.suppress(ConnectionRefusedError):
+            while True:
+                with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+                    connection.sendall(
+                        b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+                    )
+                    assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
+        assert [event.name for event in stream.rest()][-1] == "done"
+    assert server.process.wait(15) == 0
+
+
 def test_an_answer_whose_process_was_killed_is_written_to_its_end_for_who_comes_back(start):
     server = start("--workers=1", "--words=30", "--pause=0.1", "--alive=1.5")
     visitor = server.new_visitor()

@@ -146,7 +146,7 @@ def changed(text, *pairs):
 
 
 @contextmanager
-def nginx(docent, certificate, folder, path="", ports=None):
+def nginx(docent, certificate, folder, path="", ports=None, soon=SOON):
     """`path` is written in front of both locations, as the file says."""
     program = shutil.which("nginx") or missing_program("nginx", "apt-get install nginx")
     ports = ports or (free_port(), free_port())
@@ -159,8 +159,8 @@ def nginx(docent, certificate, folder, path="", ports=None):
         (f"/etc/letsencrypt/live/{NAME}/fullchain.pem", certificate[0]),
         (f"/etc/letsencrypt/live/{NAME}/privkey.pem", certificate[1]),
         ("/var/log/nginx/docent.log", folder / "access.log"),
-        ("client_header_timeout 10s", f"client_header_timeout {SOON}"),
-        ("client_body_timeout 10s", f"client_body_timeout {SOON}"),
+        ("client_header_timeout 10s", f"client_header_timeout {soon}"),
+        ("client_body_timeout 10s", f"client_body_timeout {soon}"),
     )
     (folder / "site.conf").write_text(site, encoding="utf-8")
     temporary = "".join(

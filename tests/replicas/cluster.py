@@ -212,7 +212,7 @@ class Cluster:
         until(lambda: self.crawls.latest("shop").state == "done", lambda: str(self.crawls.latest("shop")))
         for part in self.parts[3:]:
             part.wait_until_ready()
-        self.proxy = self.stack.enter_context(nginx(self, certificate, self.folder))
+        self.proxy = self.stack.enter_context(nginx(self, certificate, self.folder, soon="30s"))
 
     @property
     def port(self):

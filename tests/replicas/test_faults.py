@@ -21,6 +21,7 @@ from tests.replicas.visitors import visitors
 def test_a_web_replica_is_killed(cluster):
     """The other replica writes the answers to their end."""
     with visitors(cluster) as load:
+        load.wait_for_stream_at(cluster.web[0])
         load.fault()
         cluster.web[0].kill()
         load.wait_for_answers(8)

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 
 from server.storage.conversations.questions import QuestionLog
 from tests.api.sse import parse
+from tests.deploy.conftest import NAME
 from tests.replicas.cluster import until
+from tests.servers import HOST
 
 PAUSES = (0.3, 1, 2, 4, 8)
 """As in widget/src/conversation.js."""
@@ -32,6 +34,8 @@ class Asked:
     answer: str = ""
     words: str = ""
     """As they arrived, without those of an answer that was begun again."""
+    place: object = None
+    """The replica that it was sent to past nginx."""
     resumed: int = 0
     error: tuple = ()
     troubles: list = field(default_factory=list)
@@ -44,6 +48,8 @@ class Visitors:
         self.cluster = cluster
         self.asked = []
         self.at = float("inf")
+        self.first_at = None
+        """The replica to which the first visitor sends questions; everybody else asks nginx."""
         self._ending = threading.Event()
         self._threads = [threading.Thread(target=self._visit, args=(number,)) for number in range(count)]
 
@@ -65,8 +71,16 @@ class Visitors:
             "no answer is written",
         )
 
+    def wait_for_stream_at(self, part):
+        """Until this replica writes an answer."""
+        self.first_at = part
+        until(
+            lambda: any(one.place is part and one.words and not one.ended for one in list(self.asked)),
+            "no answer",
+        )
+
     def fault(self):
-        self.at = time.monotonic()
+        self.first_at, self.at = None, time.monotonic()
 
     def __str__(self):
         failed = [one.error for one in list(self.asked) if one.error]
@@ -103,6 +117,7 @@ class Visitors:
         while not self._ending.is_set():
             lamps = self.cluster.shop.lamps
             one = Asked(lamps[place % len(lamps)], time.monotonic())
+            one.place = self.first_at if number == 0 else None
             place += 1
             self.asked.append(one)
             try:
@@ -155,7 +170,14 @@ class Visitors:
         body = {"resume": True} if last else {"message": f"Tell me about the {one.lamp} lamp", "stream": True}
         headers = JSON | {"Authorization": f"Bearer {token}"} | ({"Last-Event-ID": last} if last else {})
         try:
-            answer = self.cluster.proxy.begin("POST", "/api/v1/chat", json.dumps(body), headers, source)
+            if one.place and not last:
+                connection = http.client.HTTPConnection(HOST, one.place.port, timeout=SILENCE_S)
+                connection.request(
+                    "POST", "/api/v1/chat", json.dumps(body), headers | {"Host": NAME, "Connection": "close"}
+                )
+                answer = connection.getresponse()
+            else:
+                answer = self.cluster.proxy.begin("POST", "/api/v1/chat", json.dumps(body), headers, source)
             with answer:
                 if answer.status != 200:
                     raise Refused(answer.status, answer.read().decode()[:200])
