@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from benchmarks.crawl_memory import ROOT, SITE
 from server.domain.site import Site
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
+from tests.servers import chroma_server
 
 _WORKER = """
 import os, sys, tracemalloc
@@ -84,15 +86,18 @@ def main() -> None:
         try:
             assert server.stdout is not None
             url = f"http://127.0.0.1:{int(server.stdout.readline())}/"
-            _run(args, Path(folder), url)
+            # Workers that share a data folder need a Chroma server, as `make run` starts one.
+            with chroma_server(Path(folder) / "chroma") as chroma:
+                _run(args, Path(folder), url, chroma)
         finally:
             server.terminate()
 
 
-def _run(args: argparse.Namespace, folder: Path, url: str) -> None:
+def _run(args: argparse.Namespace, folder: Path, url: str, chroma: str) -> None:
     chosen = {"data_dir": folder, "crawl_allow_private": True, "crawl_max_pages": args.pages}
     chosen |= {"crawl_max_urls": 2 * args.pages + 100, "crawls_at_once": 1}
     chosen |= {"database_url": args.database} if args.database else {}
+    chosen |= {"chroma_url": chroma}
     environment = os.environ | {name.upper(): str(value) for name, value in chosen.items()}
     environment["CRAWL_ALLOW_PRIVATE"] = "1"
     runtime = open_runtime(Settings.of(**chosen))
@@ -116,7 +121,13 @@ def _run(args: argparse.Namespace, folder: Path, url: str) -> None:
         runtime.close()
 
 
-def _crawl(name, args, runtime: Runtime, workers, replacement) -> None:
+def _crawl(
+    name: str,
+    args: argparse.Namespace,
+    runtime: Runtime,
+    workers: list[subprocess.Popen[bytes]],
+    replacement: Callable[[], subprocess.Popen[bytes]] | None,
+) -> None:
     crawls, watched, killed = runtime.stores.crawls, Watched(), 0
     began = time.monotonic()
     read_s = 0.0
@@ -125,7 +136,7 @@ def _crawl(name, args, runtime: Runtime, workers, replacement) -> None:
         watched.look(workers)
         counts = run.counts
         done = sum(number for state, number in counts.items() if state not in ("waiting", "read"))
-        if not read_s and done >= args.pages:
+        if not read_s and done and not counts.get("waiting"):
             read_s = time.monotonic() - began
         due = args.pages * (killed + 1) / (len(workers) + 2)
         if replacement is not None and killed < len(workers) and done > due:

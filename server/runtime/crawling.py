@@ -7,6 +7,7 @@ from threading import Event
 
 from server.domain.protocols import ModelError
 from server.domain.site import Site
+from server.errors import StartError
 from server.gaps.gap_work import GapWork
 from server.indexes.errors import IndexFailure
 from server.indexes.sentence_vectors import drop_sentence_vectors
@@ -120,7 +121,12 @@ class Crawling:
         self._removal().run(site_id)
 
     def _work_on(self, site_id: str, crawl_id: int) -> None:
-        """Run a queued crawl."""
+        """Run a queued crawl, unless another process of the data folder has the vectors: it takes it."""
+        try:
+            _ = self._engine.vector_store
+        except StartError as error:
+            log.info("crawl %s of %s is left to another worker: %s", crawl_id, site_id, error)
+            return
         if self.refresh(site_id, crawl_id, interrupt=Interrupt(self.ending)) and not self.ending.is_set():
             # Jobs for this site that arrived in the meantime had to wait.
             self.upkeep().queue_waiting()
