@@ -84,7 +84,7 @@ def _explained(
     refusal = tools.robots.refusing_preference(url)
     if refusal:
         why = "; not applied, because the site is your own" if options.own_site else ""
-        yield Finding("AI use", f"{refusal}{why}", not options.own_site)
+        yield Finding("preference", f"{refusal}{why}", not options.own_site)
         if not options.own_site:
             return
     if options.use_sitemaps:

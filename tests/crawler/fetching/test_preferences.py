@@ -164,8 +164,8 @@ def test_owners_stay_bound_by_disallow(site, ends):
 def test_preferences_are_shown_before_a_crawl(mixed, options):
     assert survey(options())[0].robots.preferences == ("Content-Signal: /notes/ ai-input=no",)
     said = {one.step: one for one in explain(options(), mixed.url("/notes/1"))}
-    assert said["AI use"].ends_here
+    assert said["preference"].ends_here
     assert "visit" not in said
     said = {one.step: one for one in explain(options(own_site=True), mixed.url("/notes/1"))}
-    assert "not applied, because the site is your own" in said["AI use"].text
+    assert "not applied, because the site is your own" in said["preference"].text
     assert "result" in said
