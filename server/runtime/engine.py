@@ -48,7 +48,7 @@ MOST_PIPELINES = 200
 
 
 WARMED = 50
-"""Sites opened before a process is ready. The first question of another site takes a few milliseconds more."""
+"""Sites opened before a process is ready. The first question of any other site opens it."""
 
 
 class SiteEngine:
@@ -224,7 +224,7 @@ class SiteEngine:
             raise StorageError("no site is indexed yet; its first crawl has not ended")
 
     def warm_up(self) -> None:
-        """Load models and open the indexes of some sites, so that the first visitor does not wait for them."""
+        """Load models and open the indexes of some sites, so that their visitors do not wait for it."""
         self.query_embedder.embed(["ready"])
         for site in self._stores.sites.all()[:WARMED]:
             self.pipeline(site)
