@@ -8,8 +8,8 @@ an operator corrects a page, and a backup is written. Sampled are memory (PSS), 
 of every process of the server, and the disk of its folder.
 
 At the end, each figure has its slope over the second half of the samples with the 95% confidence interval. A
-figure levels off when that interval contains 0, or when an hour at this slope adds less than a twentieth of
-it. Stored conversations make the disk grow: it is printed per question too.
+figure levels off when that interval does not lie above 0, or when an hour at this slope adds less than a
+twentieth of it. Stored conversations make the disk grow: it is printed per question too.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Samples:
             fit = stats.linregress(minutes, values)
             wide = float(fit.stderr * stats.t.ppf(0.975, len(late) - 2))
             slope = float(fit.slope)
-            levels_off = abs(slope) <= wide or abs(60 * slope) < SMALL * float(values.mean())
+            levels_off = slope <= wide or 60 * slope < SMALL * float(values.mean())
             figures = {"first": taken[0][1], "last": taken[-1][1], "most": max(value for _, value in taken)}
             figures |= {"per_hour": 60 * slope, "per_hour_95": 60 * wide}
             rounded = {key: round(value, 1) for key, value in figures.items()}

@@ -50,7 +50,8 @@ class Connection:
     ) -> Asked:
         """Sends a request and reads the whole answer, or with `hang_up` only the beginning of a stream."""
         started = time.perf_counter()
-        if self._writer is None:
+        is_new = self._writer is None
+        if is_new:
             self._reader, self._writer = await asyncio.open_connection(self._host, self._port)
         content = json.dumps(body).encode() if body is not None else b""
         head = [
@@ -63,9 +64,15 @@ class Connection:
             head.append(f"Authorization: Bearer {token}")
         if last_event:
             head.append(f"Last-Event-ID: {last_event}")
-        self._writer.write("\r\n".join([*head, "", ""]).encode() + content)
-        await self._writer.drain()
-        status, headers = await self._head()
+        request = "\r\n".join([*head, "", ""]).encode() + content
+        try:
+            status, headers = await self._sent(request)
+        except (ConnectionError, asyncio.IncompleteReadError) as error:
+            if is_new or getattr(error, "partial", b""):
+                raise
+            # The server closes connections that were idle for long; browsers open a new one.
+            self._reader, self._writer = await asyncio.open_connection(self._host, self._port)
+            status, headers = await self._sent(request)
         text, first_byte, first_words = await self._body(headers, hang_up)
         ended = time.perf_counter()
         if hang_up or headers.get("connection") == "close":
@@ -76,6 +83,12 @@ class Connection:
         if self._writer:
             self._writer.close()
         self._writer = None
+
+    async def _sent(self, request: bytes) -> tuple[int, dict[str, str]]:
+        """Sends a request and reads the head of its answer."""
+        self._writer.write(request)
+        await self._writer.drain()
+        return await self._head()
 
     async def _head(self) -> tuple[int, dict[str, str]]:
         raw = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1")

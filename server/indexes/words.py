@@ -110,7 +110,7 @@ def read_forms(connection: Connection, site_id: str, blocks: Sequence[int]) -> I
 
 def read_ids(connection: Connection, site_id: str, numbers: Sequence[int]) -> dict[int, str]:
     """Return chunk ids by number, without removed chunks."""
-    return dict(_rows(connection, "ids", site_id, number=numbers).tuples().all())
+    return {number: chunk_id for number, chunk_id in _rows(connection, "ids", site_id, number=numbers)}
 
 
 def all_ids(connection: Connection, site_id: str) -> set[str]:

@@ -47,6 +47,10 @@ MOST_PIPELINES = 200
 """Pipelines kept by a process, of the sites asked last: each keeps a part of its site's word index."""
 
 
+WARMED = 50
+"""Sites opened before a process is ready. The first question of any other site opens it."""
+
+
 class SiteEngine:
     """Implements server.answering.engine.Engine. One instance per process. Thread-safe."""
 
@@ -220,9 +224,9 @@ class SiteEngine:
             raise StorageError("no site is indexed yet; its first crawl has not ended")
 
     def warm_up(self) -> None:
-        """Load models and open indexes, so that the first visitor does not wait for them."""
+        """Load models and open the indexes of some sites, so that their visitors do not wait for it."""
         self.query_embedder.embed(["ready"])
-        for site in self._stores.sites.all():
+        for site in self._stores.sites.all()[:WARMED]:
             self.pipeline(site)
 
     def close(self) -> None:
