@@ -309,6 +309,10 @@ KNOWN = (
     N_("command to the model: %(text)s"),
     N_("%(model)s repeated its instructions; nothing of it was shown"),
     N_("%(count)s claims of %(model)s were not on the cited pages, the first because: %(reason)s"),
+    N_("The site says “%(theirs)s”, this answer says “%(own)s”"),
+    N_("The site says %(theirs)s, this answer says %(own)s"),
+    N_("%(server)s took it"),
+    N_("%(server)s did not answer within %(seconds)s s"),
     # Values of settings, and fields of the playground.
     N_("write a whole number"),
     N_("write a number"),
