@@ -189,9 +189,9 @@ def details(
 
 def change(now: float, then: float) -> str:
     """By how much; empty when that says nothing."""
-    if not then or now == then:
+    share = (now - then) / then if then else 0.0
+    if not round(100 * share):
         return ""
-    share = (now - then) / then
     if abs(share) >= 10:
         return _("%(num)s times", num=f"{now / then:.0f}")
     return f"{'+' if share > 0 else ''}{percent(share)}"
