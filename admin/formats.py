@@ -199,4 +199,6 @@ _SHOWN: tuple[Callable[..., object], ...] = (
     *(browser, path_of, number, percent, ago, ahead, day, duration, milliseconds, money),
     *(sentence, translated, outside_link, plain, model_word),
 )
-FILTERS = {shown.__name__: shown for shown in _SHOWN} | {"outcome_word": OUTCOMES.__getitem__}
+FILTERS = {shown.__name__: shown for shown in _SHOWN} | {
+    "outcome_word": lambda name: OUTCOMES.get(name, name)
+}

@@ -164,9 +164,8 @@ def _what_now(site: Site, saved: CuratedAnswer) -> str:
         return _("The answer is saved. Visitors do not get it at the moment.")
     closed = len(gap_work().curated_saved(site, saved.id))
     said = _("The answer is saved. Visitors get it from now on.")
-    return (
-        f"{said} {ngettext('It closes %(num)s gap.', 'It closes %(num)s gaps.', closed)}" if closed else said
-    )
+    closes = ngettext("It closes %(num)s gap.", "It closes %(num)s gaps.", closed)
+    return f"{said} {closes}" if closed else said
 
 
 def _shown(site: Site, known: CuratedAnswer | None, form: CuratedForm) -> str:

@@ -189,9 +189,9 @@ def details(
 
 def change(now: float, then: float) -> str:
     """By how much; empty when that says nothing."""
-    if not then or now == then:
+    share = (now - then) / then if then else 0.0
+    if not round(100 * share):
         return ""
-    share = (now - then) / then
     if abs(share) >= 10:
         return _("%(num)s times", num=f"{now / then:.0f}")
     return f"{'+' if share > 0 else ''}{percent(share)}"
@@ -259,7 +259,8 @@ def _attention(
         yield Attention(text, links.to("messages", whole=True, state="failed"), is_bad=True)
     if times := sum(kinds.get(kind, 0) for kind in MODEL_KINDS - {"budget_spent"}):
         text = ngettext("A model failed %(num)s time.", "Models failed %(num)s times.", times)
-        yield Attention(f"{text} {_('Visitors got quoted answers instead.')}", links.to("health"))
+        effect = _("Visitors got quoted answers instead.")
+        yield Attention(f"{text} {effect}", links.to("health"))
     gaps = runtime.stores.gaps
     if mine := sum(
         gaps.counts(site_ids=site_ids, statuses=OPEN, assigned_to=person).values() if person else ()

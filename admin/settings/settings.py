@@ -93,7 +93,7 @@ def _shown_answers(typed: dict[str, str] | None = None, errors: dict[str, str] |
     )
 
 
-crawling_page = Page(section=lazy("Crawling"), under=page)
+crawling_page = Page(section=lazy("Crawls"), under=page)
 CRAWLING = ("network",)
 PLACES.update(dict.fromkeys(in_forms(*CRAWLING), "settings_crawling"))
 
