@@ -30,7 +30,7 @@ ANSWER = (
     "words",  # number of content words of the question, at most MOST_WORDS, as a share of them
     "missing",  # number of content words that the section lacks, at most MOST_WORDS, as a share of them
     "name_alone",  # of a question with a name: share of its other words' weight that the section lacks
-    "lacks_fact",  # 1 if the first section lacks the kind of fact that is asked for
+    "lacks_fact",  # 1 if the first sections of the page lack the kind of fact that is asked for
     "unknown_name",  # 1 if the question has a name that the site never mentions
     "other_edition",  # 1 if it names a version that no chunk mentions; the rest of such a question fits well
     "unread",  # 1 if meanings were not compared
@@ -45,6 +45,8 @@ DOUBTFUL = 0.4
 """Below this answerability fewer than half of the shown sections answer the question."""
 NAMED = 0.9
 """A heading with this share of the question's weight leaves no doubt that its section is meant."""
+READ = 3
+"""Number of sections in which the kind of fact that is asked for is looked for."""
 KEEP = 0.55
 """A chunk is kept when its score is at least this share of the best score."""
 LIMIT = 6
@@ -113,6 +115,7 @@ def answer_features(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity)
     asked = question_words(rarity, query)
     held, in_names = chunk_words(first.chunk), _named(query)
     others = {token: weight for token, weight in asked.weights.items() if token not in in_names}
+    same_page = [hit.chunk.text for hit in chunks[:READ] if hit.chunk.url == first.chunk.url]
     text = "\n".join(f"{hit.chunk.heading}\n{hit.chunk.text}" for hit in chunks)
     return [
         covered,
@@ -123,7 +126,7 @@ def answer_features(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity)
         min(MOST_WORDS, len(asked.weights)) / MOST_WORDS,
         min(MOST_WORDS, len(asked.weights.keys() - held)) / MOST_WORDS,
         1 - coverage(others, held) if 0 < len(others) < len(asked.weights) else 0.0,
-        float(lacks_requested_fact(query.text, first.chunk.text)),
+        float(lacks_requested_fact(query.text, "\n".join(same_page))),
         float(_has_unknown_name(query, rarity)),
         float(any(lacks_edition(text, *named) for named in editions(query.text))),
         unread,
