@@ -16,7 +16,7 @@ from server.answering.understanding.question_words import editions, lacks_editio
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query
 from server.indexes.tokens import tokens
-from server.retrieval.question_kinds import asks_for_themes
+from server.retrieval.question_kinds import asks_for_themes, compares
 from server.retrieval.rarity import Rarity, chunk_words, coverage
 
 DEFAULT_FLOOR = 0.18
@@ -29,7 +29,8 @@ ANSWER = (
     "sentence_covered",  # the product of sentence and coverage
     "words",  # number of content words of the question, at most MOST_WORDS, as a share of them
     "missing",  # number of content words that the section lacks, at most MOST_WORDS, as a share of them
-    "name_alone",  # of a question with a name: share of its other words' weight that the section lacks
+    "name_alone",  # share of the other words' weight that the section lacks, for a question with a name; 0 for
+    # a comparison, which asks about the names
     "lacks_fact",  # 1 if the first sections of the page lack the kind of fact that is asked for
     "unknown_name",  # 1 if the question has a name that the site never mentions
     "other_edition",  # 1 if it names a version that no chunk mentions; the rest of such a question fits well
@@ -115,6 +116,7 @@ def answer_features(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity)
     asked = question_words(rarity, query)
     held, in_names = chunk_words(first.chunk), _named(query)
     others = {token: weight for token, weight in asked.weights.items() if token not in in_names}
+    counts_names = 0 < len(others) < len(asked.weights) and not compares(query.text)
     same_page = [hit.chunk.text for hit in chunks[:READ] if hit.chunk.url == first.chunk.url]
     text = "\n".join(f"{hit.chunk.heading}\n{hit.chunk.text}" for hit in chunks)
     return [
@@ -125,7 +127,7 @@ def answer_features(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity)
         sentence * covered,
         min(MOST_WORDS, len(asked.weights)) / MOST_WORDS,
         min(MOST_WORDS, len(asked.weights.keys() - held)) / MOST_WORDS,
-        1 - coverage(others, held) if 0 < len(others) < len(asked.weights) else 0.0,
+        1 - coverage(others, held) if counts_names else 0.0,
         float(lacks_requested_fact(query.text, "\n".join(same_page))),
         float(_has_unknown_name(query, rarity)),
         float(any(lacks_edition(text, *named) for named in editions(query.text))),

@@ -21,7 +21,7 @@ class SynonymStep:
         self._reads = reads
 
     def apply(self, so_far: Understanding) -> Understanding:
-        """Return the state with the query in the site's words. Translated queries have them already, and where
+        """Return the state with the query in the site's words. Translated queries have them already. Where
         words are looked up at any position in a run of characters, too many would be replaced."""
         query = so_far.query
         writing = known(query.language).writing
