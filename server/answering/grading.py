@@ -29,7 +29,7 @@ ANSWER = (
     "sentence_covered",  # the product of sentence and coverage
     "words",  # number of content words of the question, at most MOST_WORDS, as a share of them
     "missing",  # number of content words that the section lacks, at most MOST_WORDS, as a share of them
-    "name_alone",  # share of the other words' weight that the section lacks, for a question with a name; 0 for
+    "name_alone",  # of a question with a name: share of its other words' weight that the section lacks; 0 for
     # a comparison, which asks about the names
     "lacks_fact",  # 1 if the first sections of the page lack the kind of fact that is asked for
     "unknown_name",  # 1 if the question has a name that the site never mentions

@@ -23,7 +23,6 @@ from server.answering.understanding.expansion import (
 from server.answering.understanding.follow_ups import FollowUpStep, ModelFollowUpStep
 from server.answering.understanding.routing import Message
 from server.answering.understanding.steps import UnderstandingStep
-from server.answering.understanding.synonyms import SynonymStep
 from server.answering.understanding.translation import GlossaryStep, ModelTranslationStep, spoken_on
 from server.answering.writing.clarifying import AmbiguityClarifier, ModelClarifier
 from server.domain.chunk import ScoredChunk
@@ -63,7 +62,6 @@ class QueryWork:
             )
             model = self._model
             steps.append(ModelTranslationStep(model, glossary, self._incidents) if model else glossary)
-            steps.append(SynonymStep(rarity, parts.embedder.languages))
         return steps
 
     def shortcuts(
