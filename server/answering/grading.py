@@ -16,7 +16,7 @@ from server.answering.understanding.question_words import editions, lacks_editio
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query
 from server.indexes.tokens import tokens
-from server.retrieval.question_kinds import asks_for_themes
+from server.retrieval.question_kinds import asks_for_themes, compares
 from server.retrieval.rarity import Rarity, chunk_words, coverage
 
 DEFAULT_FLOOR = 0.18
@@ -29,8 +29,9 @@ ANSWER = (
     "sentence_covered",  # the product of sentence and coverage
     "words",  # number of content words of the question, at most MOST_WORDS, as a share of them
     "missing",  # number of content words that the section lacks, at most MOST_WORDS, as a share of them
-    "name_alone",  # of a question with a name: share of its other words' weight that the section lacks
-    "lacks_fact",  # 1 if the first section lacks the kind of fact that is asked for
+    "name_alone",  # of a question with a name: share of its other words' weight that the section lacks; 0 for
+    # a comparison, which asks about the names
+    "lacks_fact",  # 1 if the first sections of the page lack the kind of fact that is asked for
     "unknown_name",  # 1 if the question has a name that the site never mentions
     "other_edition",  # 1 if it names a version that no chunk mentions; the rest of such a question fits well
     "unread",  # 1 if meanings were not compared
@@ -45,6 +46,8 @@ DOUBTFUL = 0.4
 """Below this answerability fewer than half of the shown sections answer the question."""
 NAMED = 0.9
 """A heading with this share of the question's weight leaves no doubt that its section is meant."""
+READ = 3
+"""Number of sections in which the kind of fact that is asked for is looked for."""
 KEEP = 0.55
 """A chunk is kept when its score is at least this share of the best score."""
 LIMIT = 6
@@ -113,6 +116,8 @@ def answer_features(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity)
     asked = question_words(rarity, query)
     held, in_names = chunk_words(first.chunk), _named(query)
     others = {token: weight for token, weight in asked.weights.items() if token not in in_names}
+    counts_names = 0 < len(others) < len(asked.weights) and not compares(query.text)
+    same_page = [hit.chunk.text for hit in chunks[:READ] if hit.chunk.url == first.chunk.url]
     text = "\n".join(f"{hit.chunk.heading}\n{hit.chunk.text}" for hit in chunks)
     return [
         covered,
@@ -122,8 +127,8 @@ def answer_features(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity)
         sentence * covered,
         min(MOST_WORDS, len(asked.weights)) / MOST_WORDS,
         min(MOST_WORDS, len(asked.weights.keys() - held)) / MOST_WORDS,
-        1 - coverage(others, held) if 0 < len(others) < len(asked.weights) else 0.0,
-        float(lacks_requested_fact(query.text, first.chunk.text)),
+        1 - coverage(others, held) if counts_names else 0.0,
+        float(lacks_requested_fact(query.text, "\n".join(same_page))),
         float(_has_unknown_name(query, rarity)),
         float(any(lacks_edition(text, *named) for named in editions(query.text))),
         unread,

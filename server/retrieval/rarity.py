@@ -55,8 +55,8 @@ class Rarity:
 
     def unused(self, asked: Sequence[str]) -> frozenset[str]:
         """Return the tokens that the site never uses."""
-        frequencies = self._words.document_frequencies(list(asked))
-        return frozenset(token for token in asked if not frequencies[token])
+        self.weights(asked)
+        return frozenset(token for token in asked if token in self._unused)
 
 
 def coverage(weights: dict[str, float], present: frozenset[str] | set[str]) -> float:

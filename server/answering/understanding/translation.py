@@ -110,7 +110,9 @@ class GlossaryStep:
         parts = self._looked_up(query.text, query.language)
         for start, end in _content(query.text, query.language):
             word = query.text[start:end]
-            if not (word.islower() or _overlaps((start, end), parts)) and self._is_shared(word, query.language):
+            if not (word.islower() or _overlaps((start, end), parts)) and self._is_shared(
+                word, query.language
+            ):
                 parts[start, end] = word  # a name
         if _share(query.text, query.language, list(parts)) < UNDERSTOOD:
             return so_far
