@@ -151,7 +151,7 @@ def _whole(raw: str, language: str) -> str:
     return _stemmed(_lower(joined, own), own)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 12)
 def _plain(word: str, language: str, stop_language: str) -> tuple[str, ...]:
     """Return the tokens of a word without separators: the word, and the parts that capitals mark."""
     own = language_of_word(word, language)

@@ -30,16 +30,25 @@ def supported(hits: Sequence[ScoredChunk], share: float) -> list[ScoredChunk]:
     """Add to every chunk's score a `share` of its page's other best scores. Best first, scores in [0, 1]."""
     if not share:
         return list(hits)
+    pages = [_page_of(hit.chunk) for hit in hits]
     of_page: dict[str, list[float]] = defaultdict(list)
-    for hit in hits:
-        of_page[_page_of(hit.chunk)].append(hit.score)
-    support: dict[str, float] = {}
+    for hit, page in zip(hits, pages, strict=True):
+        of_page[page].append(hit.score)
+    support = dict.fromkeys(of_page, 0.0)
     for page, scores in of_page.items():
-        others = sorted(scores, reverse=True)[1 : 1 + OTHERS]
-        support[page] = sum(score * 0.5**place for place, score in enumerate(others))
+        if len(scores) > 1:
+            others = sorted(scores, reverse=True)[1 : 1 + OTHERS]
+            support[page] = sum(score * 0.5**place for place, score in enumerate(others))
     whole = 1 + share * 2 * MOST_SUPPORT
-    moved = [hit.rescored((hit.score + share * support[_page_of(hit.chunk)]) / whole) for hit in hits]
+    moved = [
+        hit.rescored((hit.score + share * support[page]) / whole)
+        for hit, page in zip(hits, pages, strict=True)
+    ]
     return ranked(moved, len(moved))
+
+
+_PRINTED = "page="
+"""Beginning of the anchors of a PDF's pages."""
 
 
 def _page_of(chunk: Chunk) -> str:
@@ -48,7 +57,7 @@ def _page_of(chunk: Chunk) -> str:
 
 
 def _is_printed(chunk: Chunk) -> bool:
-    return chunk.anchor.startswith("page=")
+    return chunk.anchor.startswith(_PRINTED)
 
 
 FREE, CROWDED = 2, 0.9
@@ -58,6 +67,8 @@ at each step: a report of hundreds of pages does not fill the results."""
 
 def uncrowded(hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
     """Move the further chunks of one PDF back, in their order; best first."""
+    if _PRINTED not in {hit.chunk.anchor[: len(_PRINTED)] for hit in hits}:
+        return list(hits)
     seen: Counter[str] = Counter()
     moved = []
     for hit in hits:
@@ -224,14 +235,13 @@ class HybridRetriever:
 
     def _dense_weights(self, query: Query, live: Mapping[str, Chunk]) -> dict[str, float]:
         reads, tuning = self._parts.embedder.languages, self._parts.tuning
-        unread = bool(reads and query.language and query.language not in reads)
-
-        def weight(chunk: Chunk) -> float:
-            if unread or (reads and chunk.language and chunk.language not in reads):
-                return tuning.unread_weight
-            return tuning.dense_weight
-
-        return {key: weight(chunk) for key, chunk in live.items()}
+        known = reads | {""} if reads else {query.language, *(chunk.language for chunk in live.values())}
+        if query.language not in known:
+            return dict.fromkeys(live, tuning.unread_weight)
+        return {
+            key: tuning.dense_weight if chunk.language in known else tuning.unread_weight
+            for key, chunk in live.items()
+        }
 
     def _earlier(self, query: Query) -> list[tuple[float, Query]]:
         """Return the queries of earlier turns, each with the share of its scores."""

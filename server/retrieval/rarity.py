@@ -75,9 +75,10 @@ def text_tokens(text: str, language: str) -> tuple[str, ...]:
     return tuple(page_tokens(text, language))
 
 
-@lru_cache(maxsize=4_000)
+@lru_cache(maxsize=500)
 def chunk_words(chunk: Chunk) -> frozenset[str]:
-    """Return the tokens of the chunk's text, title and headings, each once."""
+    """Return the tokens of the chunk's text, title and headings, each once. A set takes 8 KB, and is quickly
+    made from `chunk_tokens`, so only those of recent questions are kept."""
     body, heading = chunk_tokens(chunk)
     return heading.union(body)
 

@@ -74,7 +74,7 @@ class FeatureReranker:
         titled: dict[tuple[str, str], float] = {}
         rescored = []
         asked = asked_year(query.text, date.today())
-        newest = max((_years(hit.chunk.dated) for hit in hits), default=0.0)
+        newest = max(map(_years, {hit.chunk.dated for hit in hits}), default=0.0)
         for hit in hits:
             chunk = hit.chunk
             title = (chunk.title, chunk.language)

@@ -22,8 +22,7 @@ class Vectors:
         self.embedder = embedder
 
     def of(self, wanted):
-        texts = [text for some in wanted.values() for text in some]
-        return dict(zip(texts, np.asarray(self.embedder.embed(texts), np.float32), strict=True))
+        return {key: np.asarray(self.embedder.embed(texts), np.float32) for key, texts in wanted.items()}
 
 
 @pytest.fixture

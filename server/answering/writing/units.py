@@ -35,7 +35,9 @@ class Unit:
     """The text with white space folded to single spaces."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "quote", " ".join(self.text.split()))
+        folded = " ".join(self.text.split())
+        # Most texts are folded already, and are kept in memory once.
+        object.__setattr__(self, "quote", self.text if folded == self.text else folded)
 
 
 @lru_cache(maxsize=4_000)

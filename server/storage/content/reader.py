@@ -106,11 +106,15 @@ class _Statements:
 
 _LIVE, _GIVEN = _Statements(live=True), _Statements(live=False)
 _own, _other = pages.alias("own"), pages.alias("other")
-_VARIANTS = select(_own.c.url, _own.c.language, _other.c.url, _other.c.language).where(
-    *(_own.c.site_id == bindparam("site"), alive_in(_own, bindparam("generation"))),
-    *(_other.c.site_id == bindparam("site"), alive_in(_other, bindparam("generation"))),
-    *(_own.c.variant_group != "", _other.c.variant_group == _own.c.variant_group),
-)
+_VARIANTS = {
+    dialect: select(_own.c.url, _own.c.language, _other.c.url, _other.c.language).where(
+        *(_own.c.site_id == bindparam("site"), alive_in(_own, bindparam("generation"))),
+        *(_other.c.site_id == bindparam("site"), alive_in(_other, bindparam("generation"))),
+        *(_own.c.variant_group != "", _other.c.variant_group == _own.c.variant_group),
+        among(dialect, _own.c.url, "urls"),
+    )
+    for dialect in ("sqlite", "postgresql")
+}
 MOST_IN_A_LANGUAGE = 2
 """Pages of a group in one language, for two countries. A group of more was made by a menu that leads all its
 pages to one, so they are no variants."""
@@ -322,13 +326,11 @@ class ContentReader:
     def variants(self, urls: Collection[str], language: str) -> dict[str, str]:
         """Return the address of the variant in this language, for those of the pages that have one and are in
         another language."""
-        asked = _VARIANTS.where(among(self._db.dialect, _own.c.url, "urls"))
         at = {"generation": self._state()[1] if self._generation is None else self._generation}
         groups: dict[tuple[str, str], dict[str, list[str]]] = {}
         with self._db.connect() as connection:
-            for url, own, other, spoken in connection.execute(
-                asked, {**self._values, **at, "urls": list(urls)}
-            ):
+            values = {**self._values, **at, "urls": list(urls)}
+            for url, own, other, spoken in connection.execute(_VARIANTS[self._db.dialect], values):
                 groups.setdefault((url, own), {}).setdefault(spoken, []).append(other)
         return {
             url: variants[0]
