@@ -7,10 +7,12 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 import promql_parser
@@ -231,6 +233,31 @@ def test_the_port_of_metrics_serves_nothing_else_and_the_main_port_wants_the_tok
     assert refusal(f"{main}/metrics") == 401
     assert refusal(f"{main}/metrics", Authorization="Bearer a-token-for-somebody") == 401
     assert refusal(f"{main}/metrics", Authorization=f"Bearer {TOKEN}") == 200
+
+
+def test_a_worker_on_its_own_serves_its_metrics(tmp_path, model_cache):
+    port = free_port()
+    docent = Docent(tmp_path / "data", MODELS_DIR=str(model_cache), METRICS_PORT=str(port))
+    environment = {**os.environ, **docent.settings}
+    command = [sys.executable, "-m", "server", "worker"]
+    worker = subprocess.Popen(command, cwd=DEPLOY.parent, env=environment, stdout=subprocess.DEVNULL)
+    try:
+
+        def scraped():
+            assert worker.poll() is None
+            with (
+                suppress(OSError),
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer,
+            ):
+                return answer.read().decode()
+            return ""
+
+        assert "docent_queue_depth 0.0" in eventually(scraped, "the worker serves its metrics")
+        seen = lambda: "docent_worker_heartbeat_age_seconds " in scraped()  # noqa: E731
+        eventually(seen, "the worker gives a sign of life")
+    finally:
+        worker.terminate()
+        assert worker.wait(60) == 0
 
 
 def test_each_line_of_the_log_is_one_json_object(observed):
