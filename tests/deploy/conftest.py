@@ -86,6 +86,16 @@ def certificate(tmp_path_factory):
     return files
 
 
+def answer_on(connection, method, path, body=None, headers=()):
+    """The response, which closes the connection with itself."""
+    try:
+        connection.request(method, path, body, {"Host": NAME, "Connection": "close"} | dict(headers))
+        return connection.getresponse()
+    except BaseException:
+        connection.close()
+        raise
+
+
 class Proxy:
     """A proxy in front of Docent. A request comes from the address number `source` of the proxy's own clients,
     for Docent counts requests by address, and both proxies lead to one server."""
@@ -107,8 +117,7 @@ class Proxy:
         """The response, whose body has not been read yet."""
         connection = http.client.HTTPSConnection(NAME, self.port)
         connection.sock = self.connect(source)
-        connection.request(method, path, body, {"Host": NAME, "Connection": "close"} | dict(headers))
-        return connection.getresponse()
+        return answer_on(connection, method, path, body, headers)
 
     def ask(self, method, path, body=None, headers=(), source=1):
         """(status, headers, body)."""

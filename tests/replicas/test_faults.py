@@ -164,13 +164,18 @@ def test_every_replica_is_rolled_to_a_version_with_other_tables(cluster):
     versions = new / "server" / "storage" / "migrations" / "versions"
     (versions / "0999_moods.py").write_text(MIGRATION.format(newest=upgrade.newest()))
     with visitors(cluster) as load:
-        crawl = Crawl(cluster)
         load.fault()
-        for part in (*cluster.web, *cluster.workers):
+        for part in cluster.web:
             part.stop()
             part.cwd = new
             part.restart()
             load.wait_for_answers(2)
+        crawl = Crawl(cluster)
+        for part in crawl.worker():
+            part.stop()
+            part.cwd = new
+            part.restart()
+            crawl.release()
         seen = crawl.check(cuts=2)
     load.check("a new version with other tables", seen=seen)
     with cluster.database.connect() as connection:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from server.storage.conversations.questions import QuestionLog
 from tests.api.sse import parse
-from tests.deploy.conftest import NAME
+from tests.deploy.conftest import answer_on
 from tests.replicas.cluster import until
 from tests.servers import HOST
 
@@ -171,11 +171,8 @@ class Visitors:
         headers = JSON | {"Authorization": f"Bearer {token}"} | ({"Last-Event-ID": last} if last else {})
         try:
             if one.place and not last:
-                connection = http.client.HTTPConnection(HOST, one.place.port, timeout=SILENCE_S)
-                connection.request(
-                    "POST", "/api/v1/chat", json.dumps(body), headers | {"Host": NAME, "Connection": "close"}
-                )
-                answer = connection.getresponse()
+                direct = http.client.HTTPConnection(HOST, one.place.port, timeout=SILENCE_S)
+                answer = answer_on(direct, "POST", "/api/v1/chat", json.dumps(body), headers)
             else:
                 answer = self.cluster.proxy.begin("POST", "/api/v1/chat", json.dumps(body), headers, source)
             with answer:
