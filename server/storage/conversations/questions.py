@@ -169,7 +169,7 @@ class QuestionList:
         with self._db.connect() as connection:
             held = self._conditions(bounded, wanted.site_ids)
             row = connection.execute(counted.where(*held)).one()
-        cost, tokens = (amount or 0 for amount in (row[1:] if wanted.paid else (0.0, 0)))
+        cost, tokens = (row[1] or 0.0, row[2] or 0) if wanted.paid else (0.0, 0)
         return Totals(row[0], cost, tokens, bounded.since if bounded != wanted else None)
 
     def _bounded(self, wanted: QuestionFilter) -> QuestionFilter:
