@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Connection, CursorResult, TextClause, delete, text
+from sqlalchemy import Connection, TextClause, delete, text
 
 from server.domain.chunk import Chunk
 from server.indexes.postings import MOST, Lengths, Postings, best
@@ -120,13 +120,13 @@ def all_ids(connection: Connection, site_id: str) -> set[str]:
 
 def _rows(
     connection: Connection, name: str, site_id: str, **lists: Sequence[str] | Sequence[int]
-) -> CursorResult[Any]:
+) -> Iterator[Any]:
     dialect = connection.dialect.name
     bound = {
         key: list(values) if dialect == "postgresql" else json.dumps(list(values))
         for key, values in lists.items()
     }
-    return connection.execute(_STATEMENTS[dialect, name], {"site": site_id, **bound})
+    return iter(connection.execute(_STATEMENTS[dialect, name], {"site": site_id, **bound}))
 
 
 MOST_KEPT = 4_000_000

@@ -168,8 +168,9 @@ class QuestionList:
             counted = counted.add_columns(func.sum(messages.c.cost), func.sum(messages.c.tokens))
         with self._db.connect() as connection:
             held = self._conditions(bounded, wanted.site_ids)
-            totals = Totals(*(amount or 0 for amount in connection.execute(counted.where(*held)).one()))
-        return totals if bounded == wanted else replace(totals, since=bounded.since)
+            row: tuple[Any, ...] = tuple(connection.execute(counted.where(*held)).one())
+        cost, tokens = (row[1] or 0.0, row[2] or 0) if wanted.paid else (0.0, 0)
+        return Totals(row[0], cost, tokens, bounded.since if bounded != wanted else None)
 
     def _bounded(self, wanted: QuestionFilter) -> QuestionFilter:
         """Return the filter for the last days with SCANNED messages, if finding its messages means to look
