@@ -60,7 +60,7 @@ def test_it_says_what_the_overview_says_in_text_and_html(runtime, ada, post):
         assert "1 question has no answer on your site." in said
         assert "https://docent.example/admin/account#digest" in said
         assert "https://docent.example/admin/gaps" in said
-    assert "Questions: 4 (before: 8, -50 %)" in mail.get_body(("plain",)).get_content()
+    assert "Questions: 4 (before: 8, -50%)" in mail.get_body(("plain",)).get_content()
 
 
 def test_it_is_sent_once_a_week_by_however_many_workers(runtime, ada, post):
