@@ -59,6 +59,12 @@ def tokens(text: str, language: str = "") -> list[str]:
 
     `language` is a primary subtag. With "", each word counts as the usual language of its script.
     """
+    return list(_tokens(text, language))
+
+
+@lru_cache(maxsize=1 << 10)
+def _tokens(text: str, language: str) -> Sequence[str]:
+    """Cached, because every step needs those of the question."""
     raws = _raw_words(text, language)
     return [token for raw in raws for token in _asked(raw, language, language)] or _all(raws, language)
 

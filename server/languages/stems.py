@@ -35,7 +35,8 @@ class _Stemmers(threading.local):
 
     def get(self, algorithm: str) -> _Stemmer:
         if algorithm not in self.by_algorithm:
-            self.by_algorithm[algorithm] = Stemmer.Stemmer(algorithm)
+            # Each word is stemmed once (server.indexes.tokens), so a cache in every thread has no use.
+            self.by_algorithm[algorithm] = Stemmer.Stemmer(algorithm, 0)
         return self.by_algorithm[algorithm]
 
 
