@@ -271,7 +271,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
             while select.select([listener], [], [], 0)[0]:
                 self.accept(listener)
             listener.close()
-        self.sockets = []
+        self.sockets: list[socket.socket] = []
 
     def accept(self, listener: socket.socket) -> None:
         """Take a connection. When there are too many, the one that has waited longest gives way."""
