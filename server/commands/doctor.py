@@ -208,10 +208,11 @@ def _worker(runtime: Runtime, settings: Settings) -> str:
     if silent < SILENCE_S:
         return "was seen just now"
     runs = settings.storage.redis_url or DataFolder(settings.storage.data_dir).running_chroma()
-    if runs or len(runtime.crawling.jobs):
+    if runs:
         seen = f"was seen {silent:.0f} s ago" if last else "was never seen"
         raise Failed(f"{seen}; start it with `make run`, or `python -m server worker` on its own")
-    return "does not run; neither does the server"
+    waiting = len(runtime.crawling.jobs)
+    return f"does not run; neither does the server{f'; {waiting} jobs wait' if waiting else ''}"
 
 
 def _webhooks(runtime: Runtime) -> str:

@@ -163,12 +163,24 @@ def test_an_operator_comes_from_nothing_to_gaps_that_are_closed(browser, tab, do
     expect(tab.locator("main")).to_contain_text("card costs 5 EUR")
     assert "5 EUR" in ask(browser, library, LOST)
 
+    check_it(tab, site_page)
+
     # Every part works, and what was done stands in the audit log.
     tab.get_by_role("link", name="Health", exact=True).click()
     for part in ("Database", "Embedding model", "Vectors (Chroma)", "Index", "Queue worker"):
         expect(tab.locator(".parts li", has_text=part)).to_contain_text("Works")
     remove_the_library(tab, site_page)
     assert "library is open" not in answer_after_removal(browser, library)
+
+
+def check_it(tab, site_page):
+    """Questions made from the three pages are asked, and three sentences say how it went."""
+    tab.goto(f"{site_page}/quality")
+    tab.get_by_role("button", name="Check my site").click()
+    expect(tab.locator("main")).to_contain_text("from the site’s own pages", timeout=LONG_MS)
+    sentences = tab.get_by_role("region", name="Check my site").get_by_role("listitem")
+    expect(sentences).to_have_count(3)
+    expect(sentences.filter(has_text="Docent")).not_to_have_count(0)
 
 
 def remove_the_library(tab, site_page):
