@@ -69,7 +69,13 @@ KNOWN = (
     N_("without text"),
     N_("%(reason)s, which was read instead"),
     N_("it leaves the index when it is not found again"),
-    N_("The worker was cut off %(count)s times without getting on: look into its log, then resume the crawl"),
+    N_("The worker was cut off %(count)s times without getting on"),
+    N_("%(reason)s: look into its log, then resume the crawl"),
+    N_("If only AI preferences forbid it and the site is yours, say so in its scope"),
+    N_("The key in %(path)s is no Ed25519 key"),
+    N_("The key in %(path)s cannot be read: %(reason)s"),
+    N_('"%(address)s" cannot be named in signatures: it must be an https address'),
+    N_("its request cannot be signed (%(reason)s)"),
     N_(
         "only %(free)s MB are free on the disk of %(folder)s, and crawls need %(least)s MB "
         "(DISK_FREE_MB) so that conversations can still be stored; free some space, then crawl again"
@@ -513,6 +519,17 @@ KNOWN = (
     N_("changed an answer"),
     N_("wrong password"),
     N_("wrong code"),
+    # Parts that are in trouble.
+    N_("a value that was stored did not come back"),
+    N_("check REDIS_URL or the disk of DATA_DIR"),
+    N_("the database's clock is %(seconds)s s ahead of this machine's"),
+    N_("the database's clock is %(seconds)s s behind this machine's"),
+    N_("a worker's last sign of life is %(seconds)s s in the future"),
+    N_("set the clocks of all machines by NTP: leases, tokens and codes depend on them"),
+    N_("events wait and nothing sends them"),
+    N_("start a worker: `python -m server worker`"),
+    N_("%(folder)s cannot be written to"),
+    N_("correct its permissions and restart Docent"),
 )
 """Without the full stop at their end. A value may be one of these sentences itself."""
 

@@ -20,11 +20,15 @@ def runtime(tmp_path):
         yield runtime
 
 
-def test_a_worker_is_missed_only_when_there_is_work(runtime):
+def test_a_worker_is_missed_only_where_a_server_runs(runtime):
     assert doctor._worker(runtime, runtime.settings) == "does not run; neither does the server"
     runtime.crawling.queue_removal("shop")
+    assert (
+        doctor._worker(runtime, runtime.settings) == "does not run; neither does the server; waiting jobs: 1"
+    )
+    replicas = Settings.of(data_dir=runtime.settings.storage.data_dir, redis_url="redis://127.0.0.1:1/0")
     with pytest.raises(Failed, match="was never seen; start it with `make run`"):
-        doctor._worker(runtime, runtime.settings)
+        doctor._worker(runtime, replicas)
     runtime.shared.heartbeat.beat()
     assert doctor._worker(runtime, runtime.settings) == "was seen just now"
 

@@ -212,7 +212,7 @@ def _worker(runtime: Runtime, settings: Settings) -> str:
         seen = f"was seen {silent:.0f} s ago" if last else "was never seen"
         raise Failed(f"{seen}; start it with `make run`, or `python -m server worker` on its own")
     waiting = len(runtime.crawling.jobs)
-    return f"does not run; neither does the server{f'; {waiting} jobs wait' if waiting else ''}"
+    return f"does not run; neither does the server{f'; waiting jobs: {waiting}' if waiting else ''}"
 
 
 def _webhooks(runtime: Runtime) -> str:
