@@ -60,7 +60,7 @@ KNOWN = (
     N_("changed"),
     N_("gone"),
     N_("error"),
-    N_("refused by robots.txt"),
+    N_("refused by the site"),
     N_("outside of what is read"),
     N_("the page asks not to be indexed"),
     N_("redirected"),

@@ -34,7 +34,7 @@ NOT_LIVE = "no page of the site is live yet: crawl the site first"
 _NO_ANSWER = frozenset({UrlState.ERROR, UrlState.OVER_LIMIT, UrlState.TOO_LARGE})
 _WORDS = {
     UrlState.GONE: "gone",
-    UrlState.DISALLOWED: "refused by robots.txt or AI preferences",
+    UrlState.DISALLOWED: "refused by the site",
     UrlState.EXCLUDED: "outside of what is read",
     UrlState.NOINDEX: "the page asks not to be indexed",
     UrlState.REDIRECTED: "redirected",

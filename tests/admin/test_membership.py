@@ -169,8 +169,8 @@ def test_files_hold_the_given_sites_only(busy, browser_of):
 
 def test_health_names_no_other_site(runtime, busy, browser_of):
     shown = browser_of(Role.VIEWER, "docs").get("/admin/health").text
-    assert "At work on another site" in shown or "crawls wait" in shown or "Nothing waits" in shown
-    assert "docs.example cannot be found" in shown
+    assert "It crawls another site" in shown or "Crawls are waiting" in shown or "Nothing is waiting" in shown
+    assert "docs.example was not found" in shown
     assert "Jobs in the queue" not in shown
     assert "gpt-4o-mini sent no word" not in shown
 

@@ -52,7 +52,7 @@ def test_a_page_that_robots_txt_closed_is_not_fetched(shop):
     shop.website.robots = "User-agent: *\nDisallow: /returns\n"
     shop.website.requests.clear()
     run = read_again(shop, "/returns")
-    assert run.message.startswith("refused by robots.txt: ")
+    assert run.message.startswith("refused by the site: robots.txt line ")
     assert "/returns" not in shop.website.requests
 
 

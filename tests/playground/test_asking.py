@@ -20,8 +20,8 @@ def test_a_question_is_answered_with_citations_and_the_whole_trace(dashboard):
     assert "Citations" in shown
     for heading in ("What was found", "What it claims", "Time"):
         assert heading in shown
-    assert "Above the floor" in shown
-    assert "100 %" in shown
+    assert "Enough evidence" in shown
+    assert "100%" in shown
     assert "Its text" in shown
 
 
@@ -30,7 +30,7 @@ def test_strategies_and_flows_stand_side_by_side(dashboard):
     shown = words(page)
     for name in ("1. hybrid, direct", "2. dense, direct", "3. hybrid, self-rag", "4. lexical, corrective"):
         assert name in shown
-    assert "Path through the flow" in shown, shown[:3000]
+    assert "Steps of the answer" in shown, shown[:3000]
     assert "Same as variant 1" in shown
 
 
@@ -46,7 +46,7 @@ def test_nothing_is_stored_as_a_conversation_or_counted(dashboard, runtime):
 
 def test_a_higher_floor_refuses_what_the_site_answers(dashboard):
     _, page = dashboard.ask(floor="1")
-    assert "Below the floor" in words(page)
+    assert "Too little evidence" in words(page)
     assert "No answer" in words(page)
 
 
@@ -109,9 +109,9 @@ def test_visitors_never_get_an_answer_of_the_playground(dashboard, runtime):
     *_, answer = exchange.events()
     assert "from_cache" not in answer.trace
     _, page = dashboard.ask(answer_cache="on")
-    assert "given before" in words(page)
+    assert "repeated" in words(page)
     _, page = dashboard.ask()
-    assert "given before" not in words(page)
+    assert "repeated" not in words(page)
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.OWNER])

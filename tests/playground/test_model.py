@@ -41,7 +41,7 @@ def test_each_step_of_a_flow_has_its_prompt(paid_dashboard, model_server):
     steps = [call["step"] for call in way.result["answer"]["trace"]["prompts"]]
     assert steps[0] == "rewrite"
     assert {"filter", "write", "grade"} <= set(steps)
-    assert "Grading the draft" in words(page)
+    assert "Checking the draft" in words(page)
 
 
 def test_prompts_are_not_kept_when_they_are_not_wanted_and_never_for_visitors(paid_dashboard, model_server):
@@ -67,7 +67,10 @@ def test_what_the_model_took_is_shown_and_counts_for_the_site(paid_dashboard, mo
         used["tokens_in"] + used["tokens_out"],
     )
     assert after.cost - before.cost == pytest.approx(used["cost"])
-    told = f"1 call of the model, {used['tokens_in']} tokens sent and {used['tokens_out']} received, {used['cost']:.5f}"
+    told = (
+        f"1 call of the model. Tokens: {used['tokens_in']} sent, {used['tokens_out']} received. "
+        f"Cost: {used['cost']:.5f}."
+    )
     assert told in words(page)
     assert not ways[1].result["used"], "quotations ask no model"
     assert "Quoted, no model" in words(page)
@@ -135,7 +138,7 @@ def test_a_failing_way_leaves_the_others_alone(paid_dashboard, model_server):
     shown = words(page)
     assert "is not ready for this site" in shown
     assert re.search(
-        r"It takes \d+ calls of the model, at most [\d,]+ tokens\. That is 0\.\d+ in money\.", shown
+        r"It takes \d+ calls of the model, at most [\d,]+ tokens\. That costs at most 0\.\d+\.", shown
     )
     assert "Written by small-1" in shown
 

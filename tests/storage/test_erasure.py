@@ -56,7 +56,7 @@ def say_everything(runtime, visitor="ada"):
     delivery.contact.add("shop", visitor, EMAIL, WRITTEN, conversation, [Channel.EMAIL])
     delivery.contact.add("shop", visitor, EMAIL, WRITTEN, None, [Channel.EMAIL])
     runtime.engine.history.add(conversation, Turn(QUESTION, "An answer."))
-    log = EventLog(f"{visitor}1", f"shop:{visitor}")
+    log = EventLog(f"{visitor}1", f"shop:{visitor}", {"message": QUESTION})
     log.add("delta", {"text": QUESTION})
     log.finish()
     copies = StreamCopies(lambda: runtime.shared.cache)
