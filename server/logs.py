@@ -15,8 +15,8 @@ from uuid import uuid4
 FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 DATE = "%Y-%m-%d %H:%M:%S"
 CHATTY = (
-    "chromadb", "httpx2", "httpcore2", "openai", "langchain", "urllib3", "alembic", "huey", "werkzeug",
-    "opentelemetry",
+    "chromadb", "httpx", "httpcore", "httpx2", "httpcore2", "openai", "langchain", "urllib3",
+    "alembic", "huey", "werkzeug", "opentelemetry",
 )  # fmt: skip
 """Libraries that would log every call at our own level."""
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")

@@ -42,6 +42,9 @@ def test_the_level_of_the_settings_decides_what_is_said(capsys):
     root = logging.getLogger()
     before, level = root.handlers[:], root.level
     try:
+        configure_logging("info")
+        # Chroma's client calls with one, the client of models with the other.
+        assert not any(logging.getLogger(name).isEnabledFor(logging.INFO) for name in ("httpx", "httpx2"))
         configure_logging("warning")
         logging.getLogger("docent.web").info("quiet")
         logging.getLogger("docent.web").warning("loud")
