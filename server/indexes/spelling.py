@@ -16,7 +16,9 @@ from math import log
 from server.indexes.tokens import query_tokens
 from server.indexes.vocabulary import LONGEST, SHORTEST, Vocabulary
 from server.indexes.words import SqlWordIndex
+from server.languages.loader import language as known
 from server.languages.scripts import UNSPACED_CHARACTER
+from server.languages.stems import stem
 from server.languages.stop_words import is_function_word
 
 _WORD = re.compile(r"\S+")
@@ -37,6 +39,9 @@ MOSTLY = 0.6
 """Share of a text's words that the site must use for the text to be in the site's language."""
 PART = 4
 """Minimum length of each of two words that were written as one."""
+APART = 4
+"""Number of words before a particle among which its verb is looked for."""
+SHORTEST_VERB = 3
 _JOINTS = {"de": ("", "s", "n", "en", "es")}
 """Letters that may connect the parts of a compound."""
 
@@ -95,6 +100,8 @@ class _Correction:
                 joined = self._joined_word(one.text, two.text)
                 if joined:
                     changes[one.start, two.end] = joined
+        if added := self._reunited(words):
+            changes.setdefault((words[-1].end, words[-1].end), f" {added}")
         rest = [word for word in words if not any(start <= word.start < end for start, end in changes)]
         doubtful = [word for word in rest if self._is_doubtful(word.text)]
         counts = self._counts(word.text for word in doubtful)
@@ -119,6 +126,28 @@ class _Correction:
         if count[one + two] <= min(count[one], count[two]):
             return ""
         return f"{one} {two} {one}{two}" if count[one] and count[two] else one + two
+
+    def _reunited(self, words: Sequence[_Word]) -> str:
+        """Return the site's word for a verb and a particle that are apart, such as "backup" for "back it up"
+        and "anmelde" for "melde ich mich an"; "" if there is none."""
+        writing = known(self._language).writing
+        pairs = [
+            (form, particle.text)
+            for place, particle in enumerate(words)
+            if particle.text in writing.particles
+            # Elsewhere "in" is a preposition.
+            if place + 1 == len(words) or not self._is_function_word(particle.text)
+            for verb in words[max(0, place - APART) : place]
+            if len(verb.text) >= SHORTEST_VERB and not self._is_function_word(verb.text)
+            if verb.text not in writing.particles
+            for form in (verb.text, stem(verb.text, self._language))
+        ]
+        joined = ["".join(reversed(pair) if writing.particles_lead else pair) for pair in pairs]
+        if not writing.particles_lead:  # with the particle at its end, it has one form only
+            joined = [word for word in joined if self._is_written(word)]
+        counts = self._counts(joined) if joined else {}
+        best = max(joined, key=lambda word: counts[word], default="")
+        return best if best and counts[best] and best not in {word.text for word in words} else ""
 
     def _is_doubtful(self, word: str) -> bool:
         is_word = SHORTEST <= len(word) <= LONGEST

@@ -27,6 +27,10 @@ class Writing:
     """Whether particles are attached to the word that they belong to, as in Korean."""
     compounds: bool = False
     """Whether nouns are joined into compounds whose last part has the main meaning, as in German."""
+    particles: tuple[str, ...] = ()
+    """Small words that belong to a verb and may be apart from it: "back it up", "melde ich mich an"."""
+    particles_lead: bool = False
+    """Whether they come first where they are written with the verb, as in "anmelden"."""
     capital_nouns: bool = False
     """Whether every noun is capitalised, so that a capital does not mark a name."""
     letters: Pattern = Pattern("")

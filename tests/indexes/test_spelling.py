@@ -100,6 +100,28 @@ def test_words_written_apart_are_joined_as_the_site_joins_them(speller):
     assert speller.correct("time stamp of a change", "en") == "timestamp of a change"
 
 
+@pytest.mark.parametrize(
+    ("language", "page", "question", "searched"),
+    [
+        ("en", "Make a backup of the table.", "how do I back it up?", "how do I back it up backup?"),
+        ("en", "The login needs a table.", "logging in", "logging in login"),
+        ("en", "Anything else about a table.", "how do I back it up?", "how do I back it up?"),
+        (
+            "de",
+            "Die Anmeldung steht in der Tabelle.",
+            "wie melde ich mich an?",
+            "wie melde ich mich an anmelde?",
+        ),
+        ("de", "Etwas anderes in der Tabelle.", "wie melde ich mich an?", "wie melde ich mich an?"),
+    ],
+)
+def test_a_verb_and_its_particle_are_searched_as_the_word_of_the_site(
+    words, language, page, question, searched
+):
+    words.add(chunks([page], language))
+    assert SiteSpeller(words).correct(question, language) == searched
+
+
 def test_words_written_together_are_parted_as_the_site_parts_them(speller):
     assert speller.correct("a replicationslot", "en") == "a replication slot"
 
