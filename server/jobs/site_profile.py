@@ -7,6 +7,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from crawler.journal import CrawlJournal
+from crawler.judging.page_kinds import kind_of
 from crawler.judging.templates import Template
 from crawler.wordset import wordset
 from server.answering.understanding.translation import spoken_on, target_language
@@ -29,6 +30,8 @@ SAMPLE = 2000
 """Pages that are looked at."""
 SHORTEST = 3
 """A title of no more characters tells nothing."""
+SERIES = 5
+"""Number of titles that are alike but for a word or two from which on only the first of them is a topic."""
 
 
 GREETINGS = wordset(
@@ -70,16 +73,32 @@ def profile(site: Site, content: ContentReader, name: str = "") -> Site:
 
 
 def titled_pages(site: Site, content: ContentReader, language: str) -> list[tuple[str, str]]:
-    """Return (title, address) of pages in the site's language, main pages first, each title once. Titles that
-    say nothing without their site are left out."""
+    """Return (title, address) of standing pages in the site's language, main pages first, each title once and
+    one of each series. Titles that say nothing without their site are left out."""
     pages = content.pages(limit=SAMPLE)
     own = [page for page in pages if page.language == language] or pages
+    standing = [page for page in own if not kind_of(page.url, is_article=False)] or own
     titles: dict[str, str] = {}
-    for url, full in main_first([(page.url, page.title) for page in own]):
+    for url, full in main_first([(page.url, page.title) for page in standing]):
         title = plain_title(full)
         if len(title) > SHORTEST and names_something(title, language):
             titles.setdefault(title, url)
-    return list(titles.items())
+    sizes = Counter(name for title in titles for name in _series(title))
+    seen: set[str] = set()
+    found = []
+    for title, url in titles.items():
+        series = {name for name in _series(title) if sizes[name] >= SERIES}
+        if not series & seen:
+            found.append((title, url))
+        seen |= series
+    return found
+
+
+def _series(title: str) -> set[str]:
+    """Return what a title shares with others that differ from it in their first or last words, such as
+    "Registration in" of "Registration in New York"."""
+    words = title.split()
+    return {" ".join(part) for part in (words[:-1], words[:-2], words[1:]) if len(part) > 1}
 
 
 def _short(title: str) -> str:

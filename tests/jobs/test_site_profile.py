@@ -47,8 +47,17 @@ def suggestions(tmp_path):
         content.go_live()
         return [one.text for one in candidates(profile(site, content.live), content.live)]
 
+    suggested.site, suggested.content = site, content
     yield suggested
     database.close()
+
+
+def test_topics_are_standing_pages_and_one_of_each_series(suggestions):
+    towns = ("aachen", "bonn", "celle", "dorsten", "essen west")
+    suggestions({f"trips to {town}": ("Trips",) for town in towns} | {"sitemap": ("All",)})
+    suggestions({"delivery": ("Islands",), "privacy": ("Data",), "news/first-lamp": ("A lamp",)})
+    topics = dict(profile(suggestions.site, suggestions.content.live).topics)
+    assert list(topics) == ["Delivery", "Trips To Bonn"]
 
 
 def test_questions_that_headings_ask_come_before_titles(suggestions):
