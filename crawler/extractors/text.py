@@ -16,15 +16,12 @@ from crawler.wordset import wordset
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
 _SPACED_LENGTH = XPath("string-length(normalize-space(.))")
 
-BLOCK_TAGS = wordset(
-    "address article aside blockquote body center dd details dialog dir div dl dt fieldset figcaption "
-    "figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section "
-    "summary table tbody td tfoot th thead tr ul caption frameset search"
-)
+BLOCK_TAGS = wordset("text.block_tags")
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 
 _DEEPEST = 100
 _MOST_STEPS = 2_000
-_UNREAD = wordset("script style template noscript")
+_UNREAD = frozenset({"script", "style", "template", "noscript"})
 
 
 def fold(text: str) -> str:

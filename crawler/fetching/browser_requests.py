@@ -25,17 +25,8 @@ _FETCHED = frozenset({"script", "xhr", "fetch"})
 _DOCUMENTS = frozenset({"text/html", "application/xhtml+xml"})
 _KEPT_SCRIPTS = 32 * MEGABYTE
 _DOT = b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")
-# About the connection that the server had with us, or ways to make the browser do more than asked.
-_NOT_PASSED_ON = wordset(
-    "alt-svc clear-site-data connection content-encoding content-length keep-alive link nel "
-    "proxy-authenticate report-to reporting-endpoints service-worker-allowed set-cookie "
-    "strict-transport-security trailer transfer-encoding upgrade www-authenticate"
-)
-# Not the page's to decide; all other headers that its scripts set are sent.
-_NOT_SENT = wordset(
-    "accept-encoding connection content-length content-type cookie host keep-alive origin pragma priority "
-    "purpose range referer te trailer transfer-encoding upgrade upgrade-insecure-requests user-agent via"
-)
+_NOT_PASSED_ON = wordset("browser_requests.not_passed_on")
+_NOT_SENT = wordset("browser_requests.not_sent")
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,12 +31,7 @@ SHORTEST = 3
 """A title of no more characters tells nothing."""
 
 
-GREETINGS = wordset(
-    "welcome home homepage index start startseite willkommen accueil bienvenue inicio bienvenido bienvenidos "
-    "início bem-vindo benvenuti benvenuto welkom strona-główna witamy главная ana-sayfa "
-    "menu menus navigation contents "
-    "首页 欢迎 ホーム ようこそ 홈 환영합니다"
-)
+GREETINGS = wordset("site_titles.greetings")
 """Titles of start pages that name no site, among them names of their menus."""
 
 

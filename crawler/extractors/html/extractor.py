@@ -29,7 +29,6 @@ from crawler.extractors.text import bounded_text, decode, fold, name_in_address,
 from crawler.judging.page_kinds import POST, bylines, date_of, day_in, kind_of
 from crawler.judging.variants import on_a_level, variant_group
 from crawler.page import Block
-from crawler.wordset import wordset
 
 MOST_LINK_TEXTS = 200
 """Limit for one page. Links of its navigation are dropped first: other pages have them too."""
@@ -37,7 +36,7 @@ LONGEST = 200
 """Characters of one text; a link around a whole paragraph is no name."""
 LONGEST_NAME = 40
 """Characters of a link that names a language."""
-_AROUND = wordset("nav header footer aside")
+_AROUND = ("nav", "header", "footer", "aside")
 _FRAMES = ("frame", "iframe")
 _NO_PAGES = ("#", "javascript:", "mailto:", "tel:", "data:")
 

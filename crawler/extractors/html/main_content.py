@@ -9,22 +9,12 @@ from lxml.etree import _Element
 
 from crawler.discovery.urls import canonical
 from crawler.extractors.text import plain_text, text_length
-from crawler.wordset import wordset
+from crawler.wordset import wordlist, wordset
 
-# Containers that frameworks and documentation tools put a page's content in, best first.
-_KNOWN_IDS = ("mw-content-text", "main-content", "maincontent", "page-content", "content", "main")
-_KNOWN_CLASSES = (
-    "markdown-body",
-    "theme-doc-markdown",
-    "rst-content",
-    "entry-content",
-    "post-content",
-    "article-content",
-    "main-content",
-)
-_EXACT_CLASSES = ("body", "document", "content")
-"""Classes that count only as the single class of an element, because the words are too common."""
-_RANKS = {name: rank for rank, name in enumerate(_KNOWN_IDS + _KNOWN_CLASSES + _EXACT_CLASSES)}
+_KNOWN_CLASSES = wordlist("main_content.known_classes")
+_EXACT_CLASSES = wordlist("main_content.exact_classes")
+_KNOWN = [*wordlist("main_content.known_ids"), *_KNOWN_CLASSES, *_EXACT_CLASSES]
+_RANKS = {name: rank for rank, name in enumerate(_KNOWN)}
 _LEAST_SHARE = 0.2
 _LEAST_CHARACTERS = 60
 
@@ -96,54 +86,24 @@ def _rank(element: _Element) -> int | None:
     return min((_RANKS[name] for name in names.split() if name in _KNOWN_CLASSES), default=None)
 
 
-_DROPPED_TAGS = wordset(
-    "script style noscript template svg canvas iframe object embed audio video map button input select "
-    "textarea option datalist progress meter nav footer head title annotation annotation-xml dialog noindex"
-)
-_DROPPED_ROLES = wordset(
-    "navigation banner contentinfo search menu menubar toolbar dialog alertdialog tablist tooltip button "
-    "switch slider progressbar doc-toc doc-pagelist doc-index"
-)
-_EDGE = r"(?:^|[\s_-])(?:{})(?:$|[\s_-])"
-# Never content, whatever it holds. Names are matched between white space, "-" and "_".
-_HARD_INLINE = (
-    "skip-?link|skip-?nav|skip-to-\\S*|headerlink|permalink|anchorlink|anchor-link|heading-?anchor|"
-    "header-?anchor|hash-link|id_link|direct-link|edit-?link|editsection|edit-this-page|edit-page|"
-    "sr-only|visually-?hidden|screen-reader-text|linenos|lineno|line-?numbers?|copy-?btn|copy-?button|"
-    "social|share|sharing|back-to-top|backtotop"
-)
-_HARD_BLOCK = (
-    "nav|navbar|navheader|navfooter|docnav|topnav|subnav|sidenav|breadcrumbs?|crumbs|linenodiv|clipboard\\S*|"
-    "robots-no(?:content|index)|cookies?|cookie-?(?:banner|bar|notice|consent|law)|gdpr|onetrust\\S*|consent|"
-    "sharedaddy|addtoany|pagination|pager|prev-?next|post-navigation|"
-    "sphinxsidebar\\S*|postprofile|site-title|site-branding|"
-    "newsletter|advert\\S*|adsbygoogle|popup|site-header|site-footer|page-footer|global-header|global-footer|"
-    "masthead|(?:language|lang|version)-?(?:switcher|selector|toggle|picker)\\S*|toplang|bottomlang"
-)
-_CONTENTS = re.compile(_EDGE.format("table-of-contents|tableofcontents|toc|localtoc|on-this-page"))
-_INLINE = re.compile(_EDGE.format(_HARD_INLINE))
-_HARD = re.compile(_EDGE.format(f"{_HARD_INLINE}|{_HARD_BLOCK}"))
-# Content on some sites and not on others: dropped when mostly links.
-_SOFT = re.compile(
-    _EDGE.format(
-        "navigation|menu|menus|mainmenu|submenu|mobilemenu|searchmenu|sidebar|side-bar|quickview|footer|header|"
-        "banner|related|widgets?|tags?|tagline|meta|links|toolbar|modal|comments|promo|sponsors?|noprint|nosearch"
-    )
-)
-_CALLOUT = re.compile(
-    _EDGE.format(
-        "admonition\\S*|note|tip|warning|caution|important|danger|info|hint|alert|callout\\S*|sidebar|example|"
-        "seealso|footnotes?|footnote-list|versionadded|versionchanged|deprecated|starlight-aside\\S*|theme-admonition\\S*|notice|attention"
-    )
-)
+_DROPPED_TAGS = wordset("main_content.dropped_tags")
+_DROPPED_ROLES = wordset("main_content.dropped_roles")
+
+
+def _names(*tables: str) -> re.Pattern[str]:
+    """Return a pattern for any of these names of classes and ids, between white space, "-" and "_"."""
+    names = "|".join(name for table in tables for name in wordlist(f"main_content.{table}"))
+    return re.compile(rf"(?:^|[\s_-])(?:{names})(?:$|[\s_-])")
+
+
+_CONTENTS = _names("contents")
+_INLINE = _names("hard_inline")
+_HARD = _names("hard_inline", "hard_block")
+_SOFT = _names("soft")
+_CALLOUT = _names("callouts")
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_PERMALINK_TEXT = frozenset(
-    {"", "¶", "#", "§", "🔗", "⚓", "∞", "↩", "↑", "link", "[edit]", "edit", "[src]", "[source]"}
-)
-_CLASS_TESTED = wordset(
-    "div section ul ol dl p span a header aside form table details figure td th small sup em strong i b "
-    "label menu li h2 h3 h4 center tr tbody"
-)
+_PERMALINK_TEXT = wordset("main_content.permalinks") | {""}
+_CLASS_TESTED = wordset("main_content.class_tested")
 _LONG_ENOUGH_TO_BE_CONTENT = 160
 _MANY_LINKS = 40
 """A list of more links, and little else, is a table of contents or an index anywhere on the page."""
