@@ -132,11 +132,11 @@ class Explorer:
         sitemaps = Sitemaps(self._options, tools.robots, tools.fetcher, tools.pacer.wait)
         for start in {urls.origin(url): url for url in self._options.start_urls}.values():
             tools.pacer.at_least(tools.robots.delay_s(start), start)
-            for entry in sitemaps.listed(start, self._scope.same_site):
+            for url in sitemaps.listed(start, self._scope.same_site):
                 if tools.stopped.is_set():
                     return
                 step = self._handed_on(step)
-                self._discover(step, Item(entry.url, 1))
+                self._discover(step, Item(url, 1))
         for problem in sitemaps.problems:
             self._note_unread(step, problem)
         self.steps.put(step)

@@ -13,7 +13,7 @@ from pydantic_core import core_schema
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    texts = tuple(value) if isinstance(value, list) else (value,)
+    texts = tuple(value) if isinstance(value, list | tuple) else (value,)
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("must be text or a list of texts")
     return texts
