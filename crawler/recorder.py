@@ -254,12 +254,9 @@ def visited_entry(visit: Visit) -> JournalEntry:
 
 def ended_entry(ending: Ending) -> JournalEntry:
     """Return the entry of a URL that ended; its visit stays until the consumer has stored the page."""
-    item, outcome = ending.visit.item, ending.outcome
-    return JournalEntry(
-        url=item.url,
-        depth=item.depth,
-        hops=item.hops,
-        found_on=item.found_on,
+    outcome = ending.outcome
+    return replace(
+        waiting_entry(ending.visit.item),
         state=outcome.state.value,
         reason=outcome.reason,
         status=outcome.status,

@@ -70,20 +70,31 @@ def bounded_text(element: _Element, most: int, without: _Element | None = None) 
     return fold("".join(parts))[:most]
 
 
-def raw_text(element: _Element, dropped: Callable[[_Element], bool], depth: int = 0) -> str:
+def raw_text(element: _Element, dropped: Callable[[_Element], bool]) -> str:
     """Text below `element` without dropped elements, not folded; a space separates blocks."""
+    return _text(element, dropped, " ", lambda block: f" {block} ")
+
+
+def code_text(element: _Element, dropped: Callable[[_Element], bool]) -> str:
+    """Text of a <pre>: lines kept as they are. Highlighters wrap each line in a block."""
+    return _text(element, dropped, "\n", lambda block: block if block.endswith("\n") else f"{block}\n")
+
+
+def _text(
+    element: _Element,
+    dropped: Callable[[_Element], bool],
+    line_break: str,
+    in_block: Callable[[str], str],
+    depth: int = 0,
+) -> str:
     if depth > _DEEPEST:
         return plain_text(element)
     parts = [element.text or ""]
     for child in element:
         tag = child.tag
         if isinstance(tag, str) and not dropped(child):
-            if tag == "br":
-                parts.append(" ")
-            elif tag in BLOCK_TAGS:
-                parts.append(f" {raw_text(child, dropped, depth + 1)} ")
-            else:
-                parts.append(raw_text(child, dropped, depth + 1))
+            inner = line_break if tag == "br" else _text(child, dropped, line_break, in_block, depth + 1)
+            parts.append(in_block(inner) if tag in BLOCK_TAGS else inner)
         parts.append(child.tail or "")
     return "".join(parts)
 
@@ -109,22 +120,6 @@ def name_of_wordless(element: _Element) -> str:
             if _NO.search(names):
                 return "✗"
     return ""
-
-
-def code_text(element: _Element, dropped: Callable[[_Element], bool], depth: int = 0) -> str:
-    """Text of a <pre>: lines kept as they are."""
-    if depth > _DEEPEST:
-        return plain_text(element)
-    parts = [element.text or ""]
-    for child in element:
-        tag = child.tag
-        if isinstance(tag, str) and not dropped(child):
-            inner = "\n" if tag == "br" else code_text(child, dropped, depth + 1)
-            if tag in BLOCK_TAGS and not inner.endswith("\n"):
-                inner += "\n"  # highlighters wrap each line in a block
-            parts.append(inner)
-        parts.append(child.tail or "")
-    return "".join(parts)
 
 
 _LATIN_SETS = {

@@ -136,6 +136,10 @@ class _Walk:
         self._outline.use()
         self.blocks.append(Block(text, self._outline.path, kind, self._outline.anchor, self._language))
 
+    def _add_lines(self, lines: list[str], kind: BlockKind) -> None:
+        if lines:
+            self._add("\n".join(lines), kind)
+
     def _element(self, element: _Element, depth: int) -> None:
         tag = element.tag
         if self._drops(element):
@@ -234,15 +238,12 @@ class _Walk:
             lines.pop(0)
         while lines and not lines[-1]:
             lines.pop()
-        if lines:
-            self._add("\n".join(lines), "code")
+        self._add_lines(lines, "code")
 
     def _list(self, element: _Element, depth: int) -> None:
         self.flush()
         if is_plain_list(element):
-            lines = list_lines(element, self._drops)
-            if lines:
-                self._add("\n".join(lines), "list")
+            self._add_lines(list_lines(element, self._drops), "list")
             return
         for number, item in enumerate(element.iterchildren("li")):
             if self._drops(item):
@@ -256,9 +257,7 @@ class _Walk:
     def _definitions(self, element: _Element, depth: int) -> None:
         self.flush()
         if is_compact(element):
-            lines = definition_lines(element, self._drops)
-            if lines:
-                self._add("\n".join(lines), "list")
+            self._add_lines(definition_lines(element, self._drops), "list")
             return
         with self._outline.scope():
             for child in element.iter("dt", "dd"):
@@ -289,9 +288,7 @@ class _Walk:
             return
         for caption in element.iterchildren("caption"):
             self._block(caption, depth)
-        lines = table_lines(element, self._drops)
-        if lines:
-            self._add("\n".join(lines), "table")
+        self._add_lines(table_lines(element, self._drops), "table")
 
     def _panel(self, element: _Element, depth: int) -> None:
         self.flush()
