@@ -17,3 +17,8 @@ def wordlist(name: str) -> list[str]:
 def wordset(name: str) -> frozenset[str]:
     """Return the words of a table."""
     return frozenset(wordlist(name))
+
+
+def wordpairs(name: str) -> dict[str, str]:
+    """Return a table of words such as "tel=telephone"."""
+    return dict(pair.split("=") for pair in wordlist(name))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from urllib.parse import unquote, urlsplit
 
-from crawler.wordset import wordset
+from crawler.wordset import wordlist, wordset
 
 POST, LISTING, LEGAL, UTILITY = "post", "listing", "legal", "utility"
 
@@ -19,11 +19,7 @@ _DATE_PATH = re.compile(r"/((?:19|20)\d\d)/(0?[1-9]|1[0-2])(?:/(0?[1-9]|[12]\d|3
 _DATE_SLUG = re.compile(r"/((?:19|20)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?:-|/|$)")
 _ISO = re.compile(r"((?:19|20)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
 _YEAR_OF_FILE = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)[^/]*\.(?:pdf|docx?)$")
-_BEGINNINGS = (
-    *("jan|ene|gen", "feb|fév|fev", "mar|mär|mrt", "apr|abr|avr", "may|mai|mag|mei", "jun|juin|giu"),
-    *("jul|juil|lug", "aug|ago|aoû", "sep|set", "oct|okt|ott|out", "nov", "dec|dez|déc|dic"),
-)
-"""Of the names of the months in several languages."""
+_BEGINNINGS = wordlist("page_kinds.months")
 _MONTH = rf"({'|'.join(_BEGINNINGS)})[^\W\d]*\.?"
 _YEARS = r"((?:19|20)\d\d)"
 _DAY = r"(0?[1-9]|[12]\d|3[01])"

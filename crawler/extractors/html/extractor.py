@@ -28,6 +28,7 @@ from crawler.extractors.text import bounded_text, decode, fold, name_in_address,
 from crawler.judging.page_kinds import POST, bylines, date_of, day_in, kind_of
 from crawler.judging.variants import on_a_level, variant_group
 from crawler.page import Block
+from crawler.wordset import wordpairs
 
 MOST_LINK_TEXTS = 200
 """Limit for one page. Links of its navigation are dropped first: other pages have them too."""
@@ -163,12 +164,7 @@ def extract(source: SourceDocument) -> Extraction:
     )
 
 
-_OWN_NAMES = {
-    "english": "en", "español": "es", "français": "fr", "deutsch": "de", "italiano": "it", "português": "pt",
-    "nederlands": "nl", "polski": "pl", "русский": "ru", "українська": "uk", "türkçe": "tr", "العربية": "ar",
-    "中文": "zh", "日本語": "ja", "한국어": "ko", "svenska": "sv", "dansk": "da", "čeština": "cs",
-}  # fmt: skip
-"""Names of languages in themselves, as menus of languages show them."""
+_OWN_NAMES = wordpairs("languages.own_names")
 
 
 def _variants(root: _Element, head: Head, base: str, url: str, language: str) -> Sequence[tuple[str, str]]:
