@@ -14,7 +14,7 @@ import time
 import zlib
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -102,27 +102,21 @@ _ENTRIES = frozenset({"url", "sitemap", "item", "entry"})
 _NO_HEADING = (b"<!doctype html", b"<html")
 
 
+@dataclass(eq=False)
 class Sitemaps:
     """Reads all sitemaps of a site, each file once, none in memory as a whole tree."""
 
-    def __init__(
-        self,
-        options: CrawlOptions,
-        robots: Robots,
-        fetcher: Fetcher,
-        wait: Callable[[str], bool] | None = None,
-    ) -> None:
-        """`wait` returns when the crawler may request an address; False after the crawl was stopped."""
-        self._wait = wait or (lambda url: True)
-        self._options = options
-        self._robots = robots
-        self._fetcher = fetcher
-        self._files = 0
-        self._bytes = 0
-        self._seconds = 0.0
-        self._in_vain = 0
-        self.problems: list[str] = []
-        """What could not be read, in words for the operator. Links may lead to the same pages."""
+    _options: CrawlOptions
+    _robots: Robots
+    _fetcher: Fetcher
+    _wait: Callable[[str], bool] = lambda url: True
+    """Returns when the crawler may request an address; False after the crawl was stopped."""
+    _files: int = 0
+    _bytes: int = 0
+    _seconds: float = 0.0
+    _in_vain: int = 0
+    problems: list[str] = field(default_factory=list)
+    """What could not be read, in words for the operator. Links may lead to the same pages."""
 
     def listed(self, start: str, belongs: Callable[[str], bool] | None = None) -> Iterator[str]:
         """Yield the canonical addresses that belong to the site (by default: that of the start address).

@@ -77,24 +77,19 @@ class ScriptCache:
                 self._size -= len(self._kept.popitem(last=False)[1].body)
 
 
+@dataclass(eq=False)
 class PageRequests:
     """Answers the requests of one page. `answer` may be called from many threads."""
 
-    def __init__(
-        self,
-        reply: HttpResponse,
-        options: CrawlOptions,
-        fetcher: Fetcher,
-        permits: Permits,
-        scripts: ScriptCache,
-    ) -> None:
-        self._reply = reply
-        self._origin = urls.origin(reply.url)
-        self._options = options
-        self._fetcher = fetcher
-        self._permits = permits
-        self._scripts = scripts
-        self._due = time.monotonic() + options.render_time_s
+    _reply: HttpResponse
+    _options: CrawlOptions
+    _fetcher: Fetcher
+    _permits: Permits
+    _scripts: ScriptCache
+
+    def __post_init__(self) -> None:
+        self._origin = urls.origin(self._reply.url)
+        self._due = time.monotonic() + self._options.render_time_s
         self._lock = threading.Lock()
         self._opened = False
         self._requests = 0

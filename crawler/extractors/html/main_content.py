@@ -120,35 +120,30 @@ class Links:
     """Links within this page."""
 
 
+@dataclass(eq=False)
 class Boilerplate:
     """Separates the content of one page from the rest. `drops` is called once for each element."""
 
-    def __init__(
-        self,
-        root: _Element,
-        *,
-        trusted: bool,
-        lenient: bool = False,
-        panels: Collection[_Element] = frozenset(),
-        url: str = "",
-    ) -> None:
-        """`trusted`: the page's own markup says that `root` is its main content. `lenient` lets lists
-        of links pass, for pages that hold nothing else. `panels` are content although hidden. `url` is the
-        page's address."""
-        self._url = url
-        self._root = root
-        self._trusted = trusted
-        self._size = max(1, text_length(root))
-        self._links = _links_below(root)
-        self._lenient = lenient
-        self._panels = panels
+    root: _Element
+    trusted: bool
+    """Whether the page's own markup says that `root` is its main content."""
+    lenient: bool = False
+    """Whether lists of links pass, for pages that hold nothing else."""
+    panels: Collection[_Element] = frozenset()
+    """Content although hidden."""
+    url: str = ""
+    """The page's address."""
+
+    def __post_init__(self) -> None:
+        self._size = max(1, text_length(self.root))
+        self._links = _links_below(self.root)
 
     def drops(self, element: _Element) -> bool:
         """Return whether `element`, with everything below it, is no content."""
         tag = element.tag
         if tag in _DROPPED_TAGS:
             return True
-        if self._panels and element in self._panels:
+        if self.panels and element in self.panels:
             return False
         items = element.items()
         if items and self._drops_by_attributes(element, tag, items):
@@ -156,31 +151,29 @@ class Boilerplate:
         if tag == "aside":
             return not is_callout(element)
         if tag == "header":
-            return not self._trusted and element.getparent() is self._root
+            return not self.trusted and element.getparent() is self.root
         if tag == "form":
             return text_length(element) < 300
         if tag == "a":
             return _is_permalink(element)
         if tag == "label":
             return next(element.iter(*_FIELDS), None) is not None
-        return tag in _LISTS and not self._lenient and self._is_contents(element)
+        return tag in _LISTS and not self.lenient and self._is_contents(element)
 
     def leads_up(self, link: _Element) -> bool:
         """Return whether a link leads to a page above this one, or to its top, as "Back" does."""
         href = (link.get("href") or "").strip()
-        if not href or not self._url:
+        if not href or not self.url:
             return False
-        target = canonical(href, self._url) or ""
-        return href.startswith("#") or (
-            target != self._url and self._url.startswith(target.rstrip("/") + "/")
-        )
+        target = canonical(href, self.url) or ""
+        return href.startswith("#") or (target != self.url and self.url.startswith(target.rstrip("/") + "/"))
 
     def is_link_list(self, element: _Element) -> bool:
         """Return whether `element` is a list of short links on a page that does not mark its main content.
 
         Such a list is a menu at the edge of the page, and content between texts.
         """
-        if self._trusted or self._lenient or element.tag not in _LISTS:
+        if self.trusted or self.lenient or element.tag not in _LISTS:
             return False
         return self._mostly_links(element, self._links.get(element))
 
@@ -196,10 +189,10 @@ class Boilerplate:
         if not names or tag not in _CLASS_TESTED:
             return False
         verdict = _verdict(names[:_LONGEST_NAMES], tag in _INLINE_TAGS)
-        if not verdict or (verdict == "contents" and self._lenient):
+        if not verdict or (verdict == "contents" and self.lenient):
             return False
         density = self._density(element)
-        if text_length(element) > self._size // 2 and (density < 0.7 or self._lenient):
+        if text_length(element) > self._size // 2 and (density < 0.7 or self.lenient):
             return False  # a wrapper such as "page has-nav" holds the content itself
         return verdict != "soft" or density > 0.5
 
