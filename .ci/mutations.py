@@ -46,14 +46,25 @@ MUTATIONS = [
     # limits
     ("if len(nonce) > NONCE_CHARS or not solves(challenge, nonce, asked):", "or not solves", "or solves"),
     ("if on_page or not family.page_only:", "or not family", "or family"),
-    ('own = self._slot if self._day == day else ""', "== day", "!= day"),
+    (
+        ('own = self._slot if self._day == day else ""', "same = (budgets.c.name == name, budgets.c.day == day)"),
+        "== day",
+        "!= day",
+    ),
     ("if not isinstance(value, list) or len(value) != 4:", "!= 4", "== 4"),
     ("if begun or wait is None:", "wait is None", "wait is not None"),
     ('return bool(token) and self._loaded(token or "", self.lifetime_s) is not None', "is not None", "is None"),
     ("if len(window) + amount > limit:", "> limit", ">= limit"),
     ("known = self.known(renewed, site_id, origin) or Visitor(uuid4().hex, site_id, origin)", "self.known(renewed, site_id, origin) or ", ""),
     # storage
-    ("schedules.c.every == due.every,", "== due.every", "!= due.every"),
+    (
+        (
+            "schedules.c.every == due.every,",
+            "same = [column == value for column, value in zip(schedules.c, astuple(due), strict=True)]",
+        ),
+        " == ",
+        " != ",
+    ),
     ("of_crawl.append(crawl_urls.c.state == state)", "== state", "!= state"),
     ("if message.answer.outcome is Outcome.CURATED and isinstance(given, dict):", "is Outcome", "is not Outcome"),
     ("under_way = select(crawls).where(crawls.c.state == RUNNING).order_by(crawls.c.id)", "== RUNNING", "!= RUNNING"),

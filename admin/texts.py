@@ -62,11 +62,6 @@ def ngettext(one: str, many: str, num: int, **values: object) -> str:
     return _catalogue(language()).ngettext(one, many, num) % {"num": num, **values}
 
 
-def N_(text: str) -> str:
-    """Mark a text for the catalogue, and return it as it is: it is looked up by whoever shows it."""
-    return text
-
-
 def lazy(text: str, **values: object) -> str:
     """A text that is written down before anybody asks for it, such as a label: its language is looked up when
     it is shown."""

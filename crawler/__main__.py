@@ -12,11 +12,12 @@ from crawler.errors import BadStart
 from crawler.fetching.signing import SigningKey, key_set
 from crawler.options import CrawlOptions
 from crawler.preview import explain
-from crawler.report import CrawlProgress, CrawlReport, UrlOutcome
+from crawler.report import CrawlProgress, CrawlReport
 
 EXIT_NO_PAGES = 1
 EXIT_BAD_ARGUMENTS = 2
 EXIT_INTERRUPTED = 130
+_REPORTED = ("url", "state", "reason", "status", "depth", "found_on")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -52,7 +53,7 @@ def _crawl(args: Namespace, state: CrawlState, pages: JsonLines, report: JsonLin
                 summary.add(outcome)
                 if outcome.page is not None:
                     pages.write(outcome.url, outcome.page.to_json())
-                report.write(outcome.url, _row(outcome))
+                report.write(outcome.url, {name: getattr(outcome, name) for name in _REPORTED})
                 state.done(outcome.url, pages, report)
     except KeyboardInterrupt:
         how = f" Run the same command to resume: {args.state} holds the state." if args.state else ""
@@ -69,17 +70,6 @@ def _explain(options: CrawlOptions, url: str) -> int:
     for finding in findings:
         print(f"{finding.step:>10}  {finding.text}")
     return EXIT_NO_PAGES if findings[-1].ends_here else 0
-
-
-def _row(outcome: UrlOutcome) -> dict[str, str | int]:
-    return {
-        "url": outcome.url,
-        "state": outcome.state.value,
-        "reason": outcome.reason,
-        "status": outcome.status,
-        "depth": outcome.depth,
-        "found_on": outcome.found_on,
-    }
 
 
 def _fail(message: str, code: int) -> int:

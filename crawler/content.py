@@ -38,18 +38,13 @@ class Content:
     """Why it is less than a browser would show; mostly empty."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class ResponseReader:
     """Turns answers into pages. Safe to use from many threads."""
 
-    def __init__(self, options: CrawlOptions, reader: PageReader, renderer: Renderer) -> None:
-        self._options = options
-        self._reader = reader
-        self._renderer = renderer
-        self._limits = FileLimits(
-            pages=options.max_file_pages,
-            seconds=options.max_file_s,
-            unpacked_bytes=options.max_unpacked_bytes,
-        )
+    _options: CrawlOptions
+    _reader: PageReader
+    _renderer: Renderer
 
     def read(self, reply: HttpResponse) -> Content:
         """Extract the page. Raises Unsupported, and Unreadable for a page that its extractor cannot read."""
@@ -79,7 +74,11 @@ class ResponseReader:
             language=reply.headers.get("content-language", ""),
             etag=reply.headers.get("etag", ""),
             last_modified=reply.headers.get("last-modified", ""),
-            limits=self._limits,
+            limits=FileLimits(
+                pages=self._options.max_file_pages,
+                seconds=self._options.max_file_s,
+                unpacked_bytes=self._options.max_unpacked_bytes,
+            ),
             hash_routes=self._options.hash_routes,
         )
 

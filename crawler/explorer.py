@@ -40,27 +40,21 @@ class ExplainedStep:
     """Whether another process made the visit."""
 
 
+@dataclass(eq=False)
 class Explorer:
-    """Fills `steps` until the frontier is empty; `wait_for_consumer` blocks while the consumer lags."""
+    """Fills `steps` until the frontier is empty."""
 
-    def __init__(  # noqa: PLR0913 - the parts of one crawl
-        self,
-        options: CrawlOptions,
-        tools: CrawlTools,
-        frontier: Frontier,
-        traps: Traps,
-        known: Iterable[str],
-        wait_for_consumer: Callable[[float | None], bool],
-        shared: SharedFrontier | None = None,
-    ) -> None:
-        self._options = options
-        self._tools = tools
-        self._frontier = frontier
-        self._known = known
-        self._may_go_on = wait_for_consumer
-        self._scope = CrawlScope(options)
-        self._traps = traps
-        self._shared = shared
+    _options: CrawlOptions
+    _tools: CrawlTools
+    _frontier: Frontier
+    _traps: Traps
+    _known: Iterable[str]
+    _may_go_on: Callable[[float | None], bool]
+    """Blocks while the consumer lags."""
+    _shared: SharedFrontier | None = None
+
+    def __post_init__(self) -> None:
+        self._scope = CrawlScope(self._options)
         self._sharing = threading.Lock()
         self._taken_in: set[str] = set()
         """URLs whose visits were taken in and are not in the journal yet."""
@@ -132,11 +126,11 @@ class Explorer:
         sitemaps = Sitemaps(self._options, tools.robots, tools.fetcher, tools.pacer.wait)
         for start in {urls.origin(url): url for url in self._options.start_urls}.values():
             tools.pacer.at_least(tools.robots.delay_s(start), start)
-            for entry in sitemaps.listed(start, self._scope.same_site):
+            for url in sitemaps.listed(start, self._scope.same_site):
                 if tools.stopped.is_set():
                     return
                 step = self._handed_on(step)
-                self._discover(step, Item(entry.url, 1))
+                self._discover(step, Item(url, 1))
         for problem in sitemaps.problems:
             self._note_unread(step, problem)
         self.steps.put(step)

@@ -59,7 +59,7 @@ def help_crawl(
         while any(thread.is_alive() for thread in threads) and not stop.wait(renew_s):
             leased.renew()
     finally:
-        helper.close()
+        helper.tools.close()
         deadline = time.monotonic() + _GOODBYE_S
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
@@ -77,7 +77,7 @@ class _Helper:
         self._stop = stop
         self._batch = 2 * options.concurrency
         self._known: dict[str, Validators] = {}
-        self._tools = CrawlTools(options, options.guard, self._known, turns)
+        self.tools = CrawlTools(options, options.guard, self._known, turns)
         self._queue: deque[Item] = deque()
         self._lock = threading.Lock()
         self._had_some = time.monotonic()
@@ -88,23 +88,19 @@ class _Helper:
         """Visit URLs in this thread."""
         try:
             while (item := self._next()) is not None:
-                visit = self._tools.visit(item)
+                visit = self.tools.visit(item)
                 self._known.pop(item.url, None)
-                if self._tools.stopped.is_set():
+                if self.tools.stopped.is_set():
                     return
                 self._leased.bring(item, visit_to_text(visit, with_links=True))
                 with self._lock:
                     self.visited += 1
         except BaseException as error:  # noqa: BLE001 - raised again in the thread that asked for help
             self.failure = error
-            self._tools.close()
-
-    def close(self) -> None:
-        """Cut off what is under way."""
-        self._tools.close()
+            self.tools.close()
 
     def _next(self) -> Item | None:
-        while not self._tools.stopped.is_set():
+        while not self.tools.stopped.is_set():
             with self._lock:
                 if not self._queue:
                     self._fill(self._leased.lease(self._batch))
@@ -112,13 +108,13 @@ class _Helper:
                     return self._queue.popleft()
                 if time.monotonic() - self._had_some > _IDLE_S:
                     return None
-            self._tools.stopped.wait(_LOOK_S)
+            self.tools.stopped.wait(_LOOK_S)
         return None
 
     def _fill(self, leased: Sequence[tuple[Item, Validators]]) -> None:
         if leased:
             self._had_some = time.monotonic()
-            self._tools.pacer.shared_by(self._leased.processes())
+            self.tools.pacer.shared_by(self._leased.processes())
         for item, validators in leased:
             self._known[item.url] = validators
             self._queue.append(item)

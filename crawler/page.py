@@ -90,11 +90,11 @@ class Page:
 
 
 def _with_tuples(value: dict[str, Any]) -> dict[str, Any]:
-    return {name: _as_tuple(field) if isinstance(field, list) else field for name, field in value.items()}
+    return {name: _as_tuple(field) for name, field in value.items()}
 
 
-def _as_tuple(values: list[Any]) -> tuple[Any, ...]:
-    return tuple(tuple(value) if isinstance(value, list) else value for value in values)
+def _as_tuple(value: Any) -> Any:
+    return tuple(map(_as_tuple, value)) if isinstance(value, list) else value
 
 
 _PAGE_FIELDS = tuple(field.name for field in fields(Page))

@@ -89,7 +89,7 @@ def _explained(
             return
     if options.use_sitemaps:
         sitemaps = Sitemaps(options, tools.robots, tools.fetcher)
-        listed = any(entry.url == url for entry in sitemaps.listed(url))
+        listed = url in sitemaps.listed(url)
         unlisted = "not in the sitemap: only a link leads the crawl to it"
         yield Finding("sitemap", "listed in the sitemap" if listed else unlisted)
     visit = tools.visits.visit(item)
@@ -155,5 +155,5 @@ def _survey(options: CrawlOptions, tools: CrawlTools, url: str) -> Survey:
     if robots.problem or not options.use_sitemaps:
         return Survey(url, robots, 0, ())
     sitemaps = Sitemaps(options, tools.robots, tools.fetcher)
-    listed = {entry.url for entry in islice(sitemaps.listed(url), MOST_LISTED)}
+    listed = set(islice(sitemaps.listed(url), MOST_LISTED))
     return Survey(url, robots, len(listed), tuple(sitemaps.problems))

@@ -6,7 +6,7 @@ So the journal holds an outcome, with all URLs that its visit found, before the 
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from queue import Empty, SimpleQueue
 
@@ -30,25 +30,19 @@ TEMPLATE = "template"
 _SPELLINGS = "spellings"
 
 
+@dataclass(eq=False)
 class CrawlRecorder:
     """Judges and records one crawl. The queue `outcomes` ends with None."""
 
-    def __init__(
-        self,
-        frontier: Frontier,
-        judge: PageJudge,
-        traps: Traps,
-        journal: CrawlJournal | None,
-        limit: int,
-        shared: SharedFrontier | None = None,
-    ) -> None:
-        """At most `limit` outcomes wait for the consumer; then the crawl pauses."""
-        self._shared = shared
-        self._frontier = frontier
-        self._traps = traps
-        self._judge = judge
-        self._journal = journal
-        self._limit = limit
+    _frontier: Frontier
+    _judge: PageJudge
+    _traps: Traps
+    _journal: CrawlJournal | None
+    _limit: int
+    """Outcomes that wait for the consumer at the most; then the crawl pauses."""
+    _shared: SharedFrontier | None = None
+
+    def __post_init__(self) -> None:
         self._room = threading.Event()
         self._room.set()
         self._replays: list[Visit] = []
@@ -254,12 +248,9 @@ def visited_entry(visit: Visit) -> JournalEntry:
 
 def ended_entry(ending: Ending) -> JournalEntry:
     """Return the entry of a URL that ended; its visit stays until the consumer has stored the page."""
-    item, outcome = ending.visit.item, ending.outcome
-    return JournalEntry(
-        url=item.url,
-        depth=item.depth,
-        hops=item.hops,
-        found_on=item.found_on,
+    outcome = ending.outcome
+    return replace(
+        waiting_entry(ending.visit.item),
         state=outcome.state.value,
         reason=outcome.reason,
         status=outcome.status,

@@ -50,24 +50,19 @@ class Visit:
     feeds: tuple[str, ...] = ()
 
 
+@dataclass(eq=False)
 class Visits:
     """Visits URLs. Safe to use from many threads."""
 
-    def __init__(
-        self,
-        options: CrawlOptions,
-        fetcher: RetryingFetcher,
-        robots: Robots,
-        content: ResponseReader,
-        known: Mapping[str, Validators],
-    ) -> None:
-        self._options = options
-        self._fetcher = fetcher
-        self._robots = robots
-        self._content = content
-        self._known = known
-        self._soft_404 = Soft404(options, self._probe)
-        self._obeys_preferences = options.obey_robots and not options.own_site
+    _options: CrawlOptions
+    _fetcher: RetryingFetcher
+    _robots: Robots
+    _content: ResponseReader
+    _known: Mapping[str, Validators]
+
+    def __post_init__(self) -> None:
+        self._soft_404 = Soft404(self._options, self._probe)
+        self._obeys_preferences = self._options.obey_robots and not self._options.own_site
 
     def visit(self, item: Item) -> Visit:
         """Visit one URL. Never raises for anything that a site does."""

@@ -8,14 +8,7 @@ from crawler.options import CrawlOptions
 from crawler.report import UrlState
 from crawler.wordset import wordset
 
-# Files that are not pages, recognised by their names: not worth a request.
-_NO_PAGE = wordset(
-    "7z aac apk atom avi avif bin bmp bz2 cab class css csv dat deb dmg doc dvi eot epub exe flac "
-    "gif gz heic ico ics iso jar jpeg jpg js json jsonld key m3u8 m4a m4v map mid mjs mkv mobi mov mp3 "
-    "mp4 mpeg mpg msi odp ods odt ogg ogv opus otf pkg png pps ppt pptx ps psd rar rpm rss rtf so svg "
-    "svgz swf tar tex tgz tif tiff ttf wasm wav webm webmanifest webp whl woff woff2 wma wmv xls xlsx xml "
-    "xsl xz zip zst"
-)
+_NO_PAGE = wordset("scope.no_page")
 
 
 class CrawlScope:

@@ -1,4 +1,4 @@
-"""Sitemaps: addresses that the site itself lists, with the time of their last change.
+"""Sitemaps: addresses that the site itself lists.
 
 A sitemap file is read piece by piece: XML, an index, a feed, or a plain list, gzipped or not. XML is read
 without entities, DTDs and network; a broken file is read as far as possible.
@@ -14,7 +14,8 @@ import time
 import zlib
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from lxml import etree
@@ -88,7 +89,6 @@ def _of_json(body: bytes) -> list[str]:
     return [address for address in named if isinstance(address, str)]
 
 
-PAGE, SITEMAP = "page", "sitemap"
 _USUAL_PLACES = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap.txt")
 """Tried one after the other until one exists, unless robots.txt names a sitemap."""
 _MOST_WAITING = 50_000
@@ -99,45 +99,27 @@ _MOST_IN_VAIN = 20
 _PIECE = 65_536
 _LONGEST_ADDRESS = 4096
 _ENTRIES = frozenset({"url", "sitemap", "item", "entry"})
-_CHANGED = frozenset({"lastmod", "updated", "pubDate", "date", "published"})
 _NO_HEADING = (b"<!doctype html", b"<html")
 
 
-@dataclass(frozen=True, slots=True)
-class SitemapEntry:
-    """One entry of a sitemap."""
-
-    url: str
-    """Canonical address."""
-    lastmod: str = ""
-    """Time of the last change as the site states it, ISO 8601; empty when it does not. Only a hint: many
-    sites write the time of the sitemap, so it never makes a page count as unchanged."""
-
-
+@dataclass(eq=False)
 class Sitemaps:
     """Reads all sitemaps of a site, each file once, none in memory as a whole tree."""
 
-    def __init__(
-        self,
-        options: CrawlOptions,
-        robots: Robots,
-        fetcher: Fetcher,
-        wait: Callable[[str], bool] | None = None,
-    ) -> None:
-        """`wait` returns when the crawler may request an address; False after the crawl was stopped."""
-        self._wait = wait or (lambda url: True)
-        self._options = options
-        self._robots = robots
-        self._fetcher = fetcher
-        self._files = 0
-        self._bytes = 0
-        self._seconds = 0.0
-        self._in_vain = 0
-        self.problems: list[str] = []
-        """What could not be read, in words for the operator. Links may lead to the same pages."""
+    _options: CrawlOptions
+    _robots: Robots
+    _fetcher: Fetcher
+    _wait: Callable[[str], bool] = lambda url: True
+    """Returns when the crawler may request an address; False after the crawl was stopped."""
+    _files: int = 0
+    _bytes: int = 0
+    _seconds: float = 0.0
+    _in_vain: int = 0
+    problems: list[str] = field(default_factory=list)
+    """What could not be read, in words for the operator. Links may lead to the same pages."""
 
-    def listed(self, start: str, belongs: Callable[[str], bool] | None = None) -> Iterator[SitemapEntry]:
-        """Yield entries that belong to the site (by default: that of the start address).
+    def listed(self, start: str, belongs: Callable[[str], bool] | None = None) -> Iterator[str]:
+        """Yield the canonical addresses that belong to the site (by default: that of the start address).
 
         An address may come more than once. Addresses and files of other sites are left out.
         """
@@ -164,9 +146,9 @@ class Sitemaps:
                 url = urls.canonical(listing.address)
                 if url is None or not belongs(url):
                     continue
-                if listing.kind != SITEMAP:
+                if not listing.is_sitemap:
                     self._in_vain = 0
-                    yield SitemapEntry(url, listing.lastmod)
+                    yield url
                 elif url not in seen and len(seen) < _MOST_WAITING and depth < _DEEPEST_INDEX:
                     seen.add(url)
                     waiting.append((url, depth + 1))
@@ -190,10 +172,10 @@ class Sitemaps:
         reply = self._fetch(address, largest, guessed=guessed)
         if reply is None:
             return
-        end = yield from entries(reply.body, self._options.sitemap_max_urls, largest)
-        self._bytes += end.unpacked
-        if end.problem and not guessed:
-            self.problems.append(f"{address}: {end.problem}")
+        problem, unpacked = yield from entries(reply.body, self._options.sitemap_max_urls, largest)
+        self._bytes += unpacked
+        if problem and not guessed:
+            self.problems.append(f"{address}: {problem}")
 
     def _fetch(self, address: str, largest: int, *, guessed: bool) -> HttpResponse | None:
         verdict = self._robots.verdict(address)
@@ -224,50 +206,34 @@ class ListedAddress:
     """An address as written in the file."""
 
     address: str
-    lastmod: str = ""
-    kind: str = PAGE
+    is_sitemap: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class FileEnd:
-    """How the reading of a file ended."""
+def entries(body: bytes, most: int, largest: int) -> Generator[ListedAddress, None, tuple[str, int]]:
+    """Yield at most `most` entries from at most `largest` unpacked bytes.
 
-    problem: str
-    """In words for the operator; empty when nothing is wrong."""
-    unpacked: int
-    """Bytes that were looked at, decompressed."""
-
-
-def entries(body: bytes, most: int, largest: int) -> Generator[ListedAddress, None, FileEnd]:
-    """Yield at most `most` entries from at most `largest` unpacked bytes; return how that ended."""
-    unpacking = _Unpacking(body, largest)
-    problem = yield from _entries(unpacking, most)
-    return FileEnd(problem, unpacking.done)
+    Return what was wrong with the file, in words for the operator, and how many bytes were looked at.
+    """
+    file = _Unpacking(body, largest)
+    for number, listing in enumerate(_entries(file)):
+        if number >= most:
+            file.problem = f"more than {most} entries; the rest was not read"
+            break
+        yield listing
+    return file.problem, file.done
 
 
-def _entries(unpacking: _Unpacking, most: int) -> Generator[ListedAddress, None, str]:
-    pieces = iter(unpacking)
+def _entries(file: _Unpacking) -> Iterator[ListedAddress]:
+    pieces = iter(file)
     first = next(pieces, b"")
     beginning = first.lstrip(b"\xef\xbb\xbf \t\r\n")[:100].lower()
     if not beginning:
-        return unpacking.problem or "the file is empty"
-    if beginning.startswith(_NO_HEADING):
-        return "it is a web page, not a sitemap"
-    is_xml = beginning.startswith((b"<", b"\xff\xfe", b"\xfe\xff"))
-    found = _from_xml(first, pieces) if is_xml else _from_lines(first, pieces)
-    number = 0
-    problem = ""
-    while True:
-        try:
-            listing = next(found)
-        except StopIteration as end:
-            problem = str(end.value or "")
-            break
-        if number >= most:
-            return f"more than {most} entries; the rest was not read"
-        number += 1
-        yield listing
-    return unpacking.problem or problem
+        file.failed("the file is empty")
+    elif beginning.startswith(_NO_HEADING):
+        file.problem = "it is a web page, not a sitemap"
+    else:
+        is_xml = beginning.startswith((b"<", b"\xff\xfe", b"\xfe\xff"))
+        yield from (_from_xml if is_xml else _from_lines)(file, chain((first,), pieces))
 
 
 class _Unpacking:
@@ -282,6 +248,10 @@ class _Unpacking:
     def done(self) -> int:
         """Bytes handed out so far."""
         return self._largest - self._left
+
+    def failed(self, problem: str) -> None:
+        """Note what is wrong with the file; the first fault explains the others."""
+        self.problem = self.problem or problem
 
     def __iter__(self) -> Iterator[bytes]:
         if self._body[:2] != b"\x1f\x8b":
@@ -314,19 +284,16 @@ class _Unpacking:
         self.problem = "it is larger than the limit; the rest was not read"
 
 
-def _from_lines(first: bytes, pieces: Iterator[bytes]) -> Generator[ListedAddress, None, str]:
+def _from_lines(file: _Unpacking, pieces: Iterable[bytes]) -> Iterator[ListedAddress]:
     rest, found = b"", False
-    for piece in (first, *pieces):
+    for piece in chain(pieces, (b"\n",)):
         *lines, rest = (rest + piece).split(b"\n")
         rest = rest[-_LONGEST_ADDRESS:]
-        for listing in map(_line, lines):
-            if listing:
-                found = True
-                yield listing
-    last = _line(rest)
-    if last:
-        yield last
-    return "" if found or last else "it is neither XML nor a list of addresses"
+        for listing in filter(None, map(_line, lines)):
+            found = True
+            yield listing
+    if not found:
+        file.failed("it is neither XML nor a list of addresses")
 
 
 def _line(line: bytes) -> ListedAddress | None:
@@ -335,7 +302,7 @@ def _line(line: bytes) -> ListedAddress | None:
     return ListedAddress(address) if fits else None
 
 
-def _from_xml(first: bytes, pieces: Iterator[bytes]) -> Generator[ListedAddress, None, str]:
+def _from_xml(file: _Unpacking, pieces: Iterable[bytes]) -> Iterator[ListedAddress]:
     parser = etree.XMLPullParser(
         events=("end",),
         resolve_entities=False,
@@ -348,37 +315,34 @@ def _from_xml(first: bytes, pieces: Iterator[bytes]) -> Generator[ListedAddress,
     )
     known = False
     try:
-        piece: bytes | None = first
-        while piece is not None:
+        for piece in pieces:
             parser.feed(piece)
             for _, element in parser.read_events():
                 for listing in _taken(element):
                     known = True
                     yield listing
-            piece = next(pieces, None)
         parser.close()
         broken = len(parser.feed_error_log) > 0
     except etree.LxmlError:
         broken = True
     if broken:
-        return "its XML is broken; the rest was read" if known else "its XML is broken"
-    return "" if known else "it lists no addresses"
+        file.failed("its XML is broken; the rest was read" if known else "its XML is broken")
+    elif not known:
+        file.failed("it lists no addresses")
 
 
 def _taken(element: Any) -> Iterator[ListedAddress]:
     """Yield the addresses of an entry that just ended, and drop the entry so that no tree grows."""
     if not isinstance(element.tag, str) or _name(element) not in _ENTRIES:
         return
-    kind = SITEMAP if _name(element) == "sitemap" else PAGE
+    is_sitemap = _name(element) == "sitemap"
     addresses = [_address(part) for part in element]
-    changed = ((part.text or "").strip() for part in element if _name(part) in _CHANGED)
-    lastmod = next(changed, "")[:40]
     element.clear()
     while element.getprevious() is not None:
         del element.getparent()[0]
     for found in dict.fromkeys(addresses):
         if found and len(found) <= _LONGEST_ADDRESS:
-            yield ListedAddress(found, lastmod, kind)
+            yield ListedAddress(found, is_sitemap)
 
 
 def _address(part: Any) -> str:

@@ -22,18 +22,10 @@ from url_normalize import url_normalize
 from crawler.wordset import wordset
 
 LONGEST_URL = 2000
-_TRACKING = wordset(
-    "gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid twclid ttclid igshid igsh mc_cid mc_eid _ga "
-    "_gl _hsenc _hsmi hsctatracking mkt_tok oly_anon_id oly_enc_id vero_id wickedid rb_clickid s_cid "
-    "srsltid epik _openstat __hstc __hssc __hsfp pk_campaign pk_kwd pk_source pk_medium pk_content "
-    "gad_source gad_campaignid li_fat_id sc_cid s_kwcid ef_id rdt_cid irclickid irgwc dm_i _kx "
-    "_branch_match_id fb_action_ids fb_action_types fb_source fb_ref nr_email_referer _bta_tid _bta_c "
-    "trk_contact trk_msg cvid piwik_campaign mtm_campaign mtm_source mtm_medium mtm_keyword mtm_content"
-)
+_TRACKING = wordset("urls.tracking")
 _TRACKING_PREFIXES = ("utm_", "hsa_", "matomo_")
-_SESSION = wordset("phpsessid jsessionid cfid cftoken sessionid session_id oscsid zenid xtcsid sessid")
-# Names that may mean something else: what they hold must look like an id.
-_MAYBE_SESSION = wordset("sid s session sess token")
+_SESSION = wordset("urls.session")
+_MAYBE_SESSION = wordset("urls.maybe_session")
 _ID = re.compile(r"[0-9a-f]{16,}|(?=\w*\d)(?=\w*[a-z])\w{24,}", re.IGNORECASE)
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sessionid|sid)=[^/?#;]*", re.IGNORECASE)
 _INDEX_FILE = re.compile(r"/((?:index|default)\.(?:html?|php|aspx?|jsp|cfm)|index\.[a-z]{2}\.html?)$")

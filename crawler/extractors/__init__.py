@@ -117,10 +117,7 @@ _SAME_AS = {
     "text/md": "text/markdown",
     "application/x-pdf": "application/pdf",
 }
-_UNSPECIFIC = {""} | wordset(
-    "application/octet-stream binary/octet-stream application/binary application/x-download "
-    "application/force-download application/zip application/msword unknown/unknown"
-)
+_UNSPECIFIC = wordset("extractors.unspecific_types") | {""}
 """Types that servers send when they do not know the type."""
 
 

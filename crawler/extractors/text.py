@@ -16,15 +16,12 @@ from crawler.wordset import wordset
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
 _SPACED_LENGTH = XPath("string-length(normalize-space(.))")
 
-BLOCK_TAGS = wordset(
-    "address article aside blockquote body center dd details dialog dir div dl dt fieldset figcaption "
-    "figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section "
-    "summary table tbody td tfoot th thead tr ul caption frameset search"
-)
+BLOCK_TAGS = wordset("text.block_tags")
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 
 _DEEPEST = 100
 _MOST_STEPS = 2_000
-_UNREAD = wordset("script style template noscript")
+_UNREAD = frozenset({"script", "style", "template", "noscript"})
 
 
 def fold(text: str) -> str:
@@ -73,20 +70,31 @@ def bounded_text(element: _Element, most: int, without: _Element | None = None) 
     return fold("".join(parts))[:most]
 
 
-def raw_text(element: _Element, dropped: Callable[[_Element], bool], depth: int = 0) -> str:
+def raw_text(element: _Element, dropped: Callable[[_Element], bool]) -> str:
     """Text below `element` without dropped elements, not folded; a space separates blocks."""
+    return _text(element, dropped, " ", lambda block: f" {block} ")
+
+
+def code_text(element: _Element, dropped: Callable[[_Element], bool]) -> str:
+    """Text of a <pre>: lines kept as they are. Highlighters wrap each line in a block."""
+    return _text(element, dropped, "\n", lambda block: block if block.endswith("\n") else f"{block}\n")
+
+
+def _text(
+    element: _Element,
+    dropped: Callable[[_Element], bool],
+    line_break: str,
+    in_block: Callable[[str], str],
+    depth: int = 0,
+) -> str:
     if depth > _DEEPEST:
         return plain_text(element)
     parts = [element.text or ""]
     for child in element:
         tag = child.tag
         if isinstance(tag, str) and not dropped(child):
-            if tag == "br":
-                parts.append(" ")
-            elif tag in BLOCK_TAGS:
-                parts.append(f" {raw_text(child, dropped, depth + 1)} ")
-            else:
-                parts.append(raw_text(child, dropped, depth + 1))
+            inner = line_break if tag == "br" else _text(child, dropped, line_break, in_block, depth + 1)
+            parts.append(in_block(inner) if tag in BLOCK_TAGS else inner)
         parts.append(child.tail or "")
     return "".join(parts)
 
@@ -112,22 +120,6 @@ def name_of_wordless(element: _Element) -> str:
             if _NO.search(names):
                 return "✗"
     return ""
-
-
-def code_text(element: _Element, dropped: Callable[[_Element], bool], depth: int = 0) -> str:
-    """Text of a <pre>: lines kept as they are."""
-    if depth > _DEEPEST:
-        return plain_text(element)
-    parts = [element.text or ""]
-    for child in element:
-        tag = child.tag
-        if isinstance(tag, str) and not dropped(child):
-            inner = "\n" if tag == "br" else code_text(child, dropped, depth + 1)
-            if tag in BLOCK_TAGS and not inner.endswith("\n"):
-                inner += "\n"  # highlighters wrap each line in a block
-            parts.append(inner)
-        parts.append(child.tail or "")
-    return "".join(parts)
 
 
 _LATIN_SETS = {

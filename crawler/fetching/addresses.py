@@ -17,6 +17,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from urllib.parse import urlsplit
 
 from crawler.errors import FetchError, Refused
+from crawler.wordset import wordlist
 
 IPAddress = IPv4Address | IPv6Address
 Resolver = Callable[[str, int], list[str]]
@@ -34,14 +35,7 @@ _STANDS_FOR = (
 )
 _OWN_NAT64 = ip_network("64:ff9b:1::/48")
 _ISATAP = frozenset({0x00005EFE, 0x02005EFE})
-# Where other protocols listen: a request there may be taken for one of theirs. As browsers have it.
-_NO_WEB_PORTS = frozenset({
-    0, 1, 7, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102,
-    103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512,
-    513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719,
-    1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6379, 6566, 6665, 6666, 6667, 6668, 6669,
-    6679, 6697, 10080, 11211,
-})  # fmt: skip
+_NO_WEB_PORTS = frozenset(map(int, wordlist("addresses.no_web_ports")))
 
 
 def resolve(host: str, port: int) -> list[str]:

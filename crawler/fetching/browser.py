@@ -14,6 +14,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -196,16 +197,16 @@ class Browsers:
         await asyncio.gather(*left, return_exceptions=True)
 
 
+@dataclass(eq=False)
 class _OpenPage:
     """One page in a context of its own."""
 
-    def __init__(
-        self, context: BrowserContext, page: Page, requests: PageRequests, workers: ThreadPoolExecutor
-    ) -> None:
-        self._context = context
-        self._page = page
-        self._requests = requests
-        self._workers = workers
+    _context: BrowserContext
+    _page: Page
+    _requests: PageRequests
+    _workers: ThreadPoolExecutor
+
+    def __post_init__(self) -> None:
         self._under_way = 0
         self._last_request = time.monotonic()
 

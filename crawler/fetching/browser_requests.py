@@ -25,17 +25,8 @@ _FETCHED = frozenset({"script", "xhr", "fetch"})
 _DOCUMENTS = frozenset({"text/html", "application/xhtml+xml"})
 _KEPT_SCRIPTS = 32 * MEGABYTE
 _DOT = b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")
-# About the connection that the server had with us, or ways to make the browser do more than asked.
-_NOT_PASSED_ON = wordset(
-    "alt-svc clear-site-data connection content-encoding content-length keep-alive link nel "
-    "proxy-authenticate report-to reporting-endpoints service-worker-allowed set-cookie "
-    "strict-transport-security trailer transfer-encoding upgrade www-authenticate"
-)
-# Not the page's to decide; all other headers that its scripts set are sent.
-_NOT_SENT = wordset(
-    "accept-encoding connection content-length content-type cookie host keep-alive origin pragma priority "
-    "purpose range referer te trailer transfer-encoding upgrade upgrade-insecure-requests user-agent via"
-)
+_NOT_PASSED_ON = wordset("browser_requests.not_passed_on")
+_NOT_SENT = wordset("browser_requests.not_sent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,24 +77,19 @@ class ScriptCache:
                 self._size -= len(self._kept.popitem(last=False)[1].body)
 
 
+@dataclass(eq=False)
 class PageRequests:
     """Answers the requests of one page. `answer` may be called from many threads."""
 
-    def __init__(
-        self,
-        reply: HttpResponse,
-        options: CrawlOptions,
-        fetcher: Fetcher,
-        permits: Permits,
-        scripts: ScriptCache,
-    ) -> None:
-        self._reply = reply
-        self._origin = urls.origin(reply.url)
-        self._options = options
-        self._fetcher = fetcher
-        self._permits = permits
-        self._scripts = scripts
-        self._due = time.monotonic() + options.render_time_s
+    _reply: HttpResponse
+    _options: CrawlOptions
+    _fetcher: Fetcher
+    _permits: Permits
+    _scripts: ScriptCache
+
+    def __post_init__(self) -> None:
+        self._origin = urls.origin(self._reply.url)
+        self._due = time.monotonic() + self._options.render_time_s
         self._lock = threading.Lock()
         self._opened = False
         self._requests = 0

@@ -33,7 +33,7 @@ class Deadlines:
         self._changed = threading.Condition()
         self._due: dict[int, float] = {}
         self._sockets: dict[int, socket.socket] = {}
-        self._closed = False
+        self.closed = False
         self._watched = False
         """Whether a thread looks after the deadlines now: it ends when there was none for a while."""
 
@@ -43,7 +43,7 @@ class Deadlines:
         thread, due = threading.get_ident(), time.monotonic() + seconds
         with self._changed:
             self._due[thread] = due
-            if not self._watched and not self._closed:
+            if not self._watched and not self.closed:
                 self._watched = True
                 threading.Thread(target=self._watch, name="crawl-deadlines", daemon=True).start()
             self._changed.notify()
@@ -60,7 +60,7 @@ class Deadlines:
             if sock is not None and threading.get_ident() in self._due:
                 self._sockets[threading.get_ident()] = sock
                 self._changed.notify()
-        if self._closed:
+        if self.closed:
             _cut(sock)
 
     def left(self) -> float | None:
@@ -72,19 +72,15 @@ class Deadlines:
     def close(self) -> None:
         """Cut off everything, now and from now on."""
         with self._changed:
-            self._closed = True
+            self.closed = True
             open_sockets = list(self._sockets.values())
             self._changed.notify()
         for sock in open_sockets:
             _cut(sock)
 
-    @property
-    def closed(self) -> bool:
-        return self._closed
-
     def _watch(self) -> None:
         with self._changed:
-            while not self._closed:
+            while not self.closed:
                 now = time.monotonic()
                 for thread in [thread for thread in self._sockets if self._due.get(thread, now) <= now]:
                     _cut(self._sockets.pop(thread))

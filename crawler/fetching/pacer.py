@@ -20,6 +20,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Protocol
 
@@ -283,13 +284,13 @@ _SILENCE = frozenset({"timeout", "unreachable"})
 _FIRST_PAUSE_S = 0.5
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class RetryingFetcher:
     """Fetches at the pace of the host. Safe to use from many threads."""
 
-    def __init__(self, options: CrawlOptions, fetcher: Fetcher, pacer: Pacer) -> None:
-        self._options = options
-        self._fetcher = fetcher
-        self._pacer = pacer
+    _options: CrawlOptions
+    _fetcher: Fetcher
+    _pacer: Pacer
 
     def get(
         self, url: str, validators: Validators | None = None, *, wanted: Wanted | None = None

@@ -8,45 +8,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from urllib.parse import unquote, urlsplit
 
-from crawler.wordset import wordset
+from crawler.wordset import wordlist, wordset
 
 POST, LISTING, LEGAL, UTILITY = "post", "listing", "legal", "utility"
 
-_SECTIONS = {
-    POST: wordset(
-        "blog blogs news newsroom press press-releases posts post stories articles "
-        "magazine announcements updates aktuelles neuigkeiten nachrichten presse "
-        "actualites actualités actus noticias novedades prensa novidades notizie nieuws "
-        "aktualnosci aktualności novosti новости haberler ニュース お知らせ 新闻 新聞 공지사항 뉴스"
-    ),
-    LISTING: wordset(
-        "tag tags category categories author authors archive archives topic topics label labels "
-        "kategorie kategorien schlagwort categorie étiquette etiqueta etiquetas categoria autor"
-    ),
-    UTILITY: wordset(
-        "search suche recherche buscar login log-in signin sign-in logout register-account cart "
-        "basket checkout thank-you thank_you thankyou thanks danke merci gracias print 404 "
-        "not-found sitemap site-map style-guide styleguide style_guide pattern-library "
-        "kitchen-sink test-page sample-page unsubscribe"
-    ),
-    LEGAL: wordset(
-        "privacy privacy-policy terms terms-of-use terms-of-service terms-and-conditions cookies "
-        "cookie-policy imprint impressum legal legal-notice disclaimer datenschutz "
-        "datenschutzerklaerung agb mentions-legales conditions-d-utilisation "
-        "politique-de-confidentialite aviso-legal privacidad gdpr accessibility-statement"
-    ),
-}
+_SECTIONS = {kind: wordset(f"page_kinds.{kind}") for kind in (POST, LISTING, LEGAL, UTILITY)}
 """Segments of addresses, without their endings."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _DATE_PATH = re.compile(r"/((?:19|20)\d\d)/(0?[1-9]|1[0-2])(?:/(0?[1-9]|[12]\d|3[01]))?(?:/|$)")
 _DATE_SLUG = re.compile(r"/((?:19|20)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?:-|/|$)")
 _ISO = re.compile(r"((?:19|20)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
 _YEAR_OF_FILE = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)[^/]*\.(?:pdf|docx?)$")
-_BEGINNINGS = (
-    *("jan|ene|gen", "feb|fév|fev", "mar|mär|mrt", "apr|abr|avr", "may|mai|mag|mei", "jun|juin|giu"),
-    *("jul|juil|lug", "aug|ago|aoû", "sep|set", "oct|okt|ott|out", "nov", "dec|dez|déc|dic"),
-)
-"""Of the names of the months in several languages."""
+_BEGINNINGS = wordlist("page_kinds.months")
 _MONTH = rf"({'|'.join(_BEGINNINGS)})[^\W\d]*\.?"
 _YEARS = r"((?:19|20)\d\d)"
 _DAY = r"(0?[1-9]|[12]\d|3[01])"

@@ -62,11 +62,8 @@ class Template:
         shares = self._shares(page.language)
         blocks = page.blocks
         if shares:
-            blocks = tuple(
-                _Cleaning(shares, self.keepers.get(first) or self.keepers.get(page.url, frozenset())).of(
-                    blocks
-                )
-            )
+            kept = self.keepers.get(first) or self.keepers.get(page.url, frozenset())
+            blocks = tuple(_Cleaning(shares, kept).of(blocks))
         if self.headings:
             blocks = tuple(map(self._below_own_heading, blocks))
         if title == page.title and blocks == page.blocks:
@@ -129,12 +126,12 @@ class Template:
 Template.EMPTY = Template()
 
 
+@dataclass(frozen=True, slots=True)
 class _Cleaning:
     """The rules, applied to one page."""
 
-    def __init__(self, shares: Mapping[str, int], kept: frozenset[str]) -> None:
-        self._shares = shares
-        self._kept = kept
+    _shares: Mapping[str, int]
+    _kept: frozenset[str]
 
     def of(self, blocks: tuple[Block, ...]) -> Iterable[Block]:
         known = [self._least_share(block) for block in blocks]

@@ -9,6 +9,7 @@ from itertools import groupby
 from urllib.parse import unquote, urlsplit
 
 from crawler.judging.page_kinds import LISTING, POST
+from crawler.wordset import wordpairs
 from server.answering.understanding.fact_questions import card_pattern, words_besides
 from server.answering.writing.units import units
 from server.domain.addresses import stored
@@ -35,13 +36,7 @@ _MOST_MAIN = 3
 _SHARE = 0.5
 """A fact that is marked up on so many of the pages is part of the site's frame."""
 _SPOKEN = 0.05
-_NETWORKS = {
-    "facebook.com": "Facebook", "instagram.com": "Instagram", "twitter.com": "Twitter", "x.com": "X",
-    "youtube.com": "YouTube", "linkedin.com": "LinkedIn", "github.com": "GitHub", "tiktok.com": "TikTok",
-    "threads.net": "Threads", "bsky.app": "Bluesky", "pinterest.com": "Pinterest", "vk.com": "VK",
-    "weibo.com": "Weibo", "discord.gg": "Discord", "t.me": "Telegram", "flickr.com": "Flickr",
-    "vimeo.com": "Vimeo", "twitch.tv": "Twitch", "mastodon.social": "Mastodon", "fosstodon.org": "Mastodon",
-}  # fmt: skip
+_NETWORKS = wordpairs("networks.profiles")
 _NO_PROFILE = re.compile(
     r"/(?:sharer?|intent|hashtag|watch|p|status|events?|groups?|playlist|embed|orgs|search|home)\b|[?&](?:u|url|text)="
 )

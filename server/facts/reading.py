@@ -101,10 +101,6 @@ def _is_address_line(line: Unit, last: Unit) -> bool:
     return line.block == last.block and short and "@" not in line.text and not any(phones_in(line.text))
 
 
-def _postal_line(text: str) -> bool:
-    return _SHORTEST_ADDRESS <= len(text) <= _LONGEST_ADDRESS and bool(_POSTAL.search(text))
-
-
 def _labelled(unit: Unit, heading: str, language: str) -> Iterator[ReadFact]:
     """Yield telephone numbers and addresses behind their label: "Phone: 020 7946 0000"."""
     text = unit.text
@@ -116,7 +112,8 @@ def _labelled(unit: Unit, heading: str, language: str) -> Iterator[ReadFact]:
                 yield ReadFact(FactKind.PHONE, heading, number, text)
     label = card_pattern(language, "address").match(text)
     value = re.sub(r"^\s*[:\t：–-]\s*", "", text[label.end() :]) if label else ""
-    if label and value != text[label.end() :] and _postal_line(value):
+    fits = _SHORTEST_ADDRESS <= len(value) <= _LONGEST_ADDRESS
+    if label and value != text[label.end() :] and fits and _POSTAL.search(value):
         yield ReadFact(FactKind.ADDRESS, heading, _folded(value), text)
 
 

@@ -34,12 +34,7 @@ SERIES = 5
 """Number of titles that are alike but for a word or two from which on only the first of them is a topic."""
 
 
-GREETINGS = wordset(
-    "welcome home homepage index start startseite willkommen accueil bienvenue inicio bienvenido bienvenidos "
-    "início bem-vindo benvenuti benvenuto welkom strona-główna witamy главная ana-sayfa "
-    "menu menus navigation contents "
-    "首页 欢迎 ホーム ようこそ 홈 환영합니다"
-)
+GREETINGS = wordset("site_titles.greetings")
 """Titles of start pages that name no site, among them names of their menus."""
 
 

@@ -7,11 +7,12 @@ word of a row is the concept's name. A language file can add a glossary of its o
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, cast, get_args, get_origin, get_type_hints
+
+from pydantic import Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from server.languages.sections import (
     Amounts,
@@ -28,6 +29,7 @@ from server.languages.sections import (
     NameWords,
     Pattern,
     Questions,
+    Section,
     Sentences,
     StopWords,
     Texts,
@@ -45,31 +47,30 @@ class LanguageFileError(Exception):
     """A language file is invalid; the message names the file and the key."""
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
+class Language(Section):
     """Data about one language."""
 
     code: str = ""
-    writing: Writing = field(default_factory=Writing)
-    stop_words: StopWords = field(default_factory=StopWords)
-    unspaced: Unspaced = field(default_factory=Unspaced)
-    texts: Texts = field(default_factory=Texts)
-    courtesies: Courtesies = field(default_factory=Courtesies)
-    moods: Moods = field(default_factory=Moods)
-    follow_ups: FollowUps = field(default_factory=FollowUps)
-    this_page: ThisPage = field(default_factory=ThisPage)
-    key_pages: KeyPagePatterns = field(default_factory=KeyPagePatterns)
-    answer_language: AnswerLanguage = field(default_factory=AnswerLanguage)
-    amounts: Amounts = field(default_factory=Amounts)
-    dates: Dates = field(default_factory=Dates)
-    names: NameWords = field(default_factory=NameWords)
-    facts: Facts = field(default_factory=Facts)
-    card: Card = field(default_factory=Card)
-    questions: Questions = field(default_factory=Questions)
-    sentences: Sentences = field(default_factory=Sentences)
-    headings: HeadingWords = field(default_factory=HeadingWords)
-    commands: Commands = field(default_factory=Commands)
-    glossary: dict[str, Words] = field(default_factory=dict)
+    writing: Writing = Writing()
+    stop_words: StopWords = StopWords()
+    unspaced: Unspaced = Unspaced()
+    texts: Texts = Texts()
+    courtesies: Courtesies = Courtesies()
+    moods: Moods = Moods()
+    follow_ups: FollowUps = FollowUps()
+    this_page: ThisPage = ThisPage()
+    key_pages: KeyPagePatterns = KeyPagePatterns()
+    answer_language: AnswerLanguage = AnswerLanguage()
+    amounts: Amounts = Amounts()
+    dates: Dates = Dates()
+    names: NameWords = NameWords()
+    facts: Facts = Facts()
+    card: Card = Card()
+    questions: Questions = Questions()
+    sentences: Sentences = Sentences()
+    headings: HeadingWords = HeadingWords()
+    commands: Commands = Commands()
+    glossary: dict[str, Words] = Field(default_factory=dict)
     """Common words of organisations' visitors by concept; concepts have English names."""
 
 
@@ -87,7 +88,9 @@ def languages() -> Mapping[str, Language]:
     """Return all languages by code, the one with the lowest rank first. Raises LanguageFileError."""
     shared = _shared_glossary()
     read = [_read_file(path) for path in FOLDER.glob("*.toml")]
-    found = [replace(one, glossary={**shared.get(one.code, {}), **one.glossary}) for one in read]
+    found = [
+        one.model_copy(update={"glossary": {**shared.get(one.code, {}), **one.glossary}}) for one in read
+    ]
     return {one.code: one for one in sorted(found, key=lambda one: (one.writing.rank, one.code))}
 
 
@@ -142,44 +145,47 @@ def compiled(pattern: str, flags: re.RegexFlag = re.I) -> re.Pattern[str]:
 def check() -> None:
     """Compile every pattern of every file separately. Raises LanguageFileError for the first invalid one."""
     for one in languages().values():
-        for section in fields(Language):
-            _check(f"{one.code}.toml", section.name, Pattern, getattr(one, section.name))
+        for key, pattern in _patterns("", one):
+            try:
+                re.compile(pattern, re.I | re.X if "families" in key else re.I)
+            except re.error as error:
+                raise LanguageFileError(
+                    f"{one.code}.toml: {key} is not a regular expression: {error}"
+                ) from None
 
 
-def _check(file: str, key: str, kind: object, value: object) -> None:
-    if is_dataclass(value) and not isinstance(value, type):
-        kinds = get_type_hints(type(value))
-        for part in fields(value):
-            _check(file, f"{key}.{part.name}", kinds[part.name], getattr(value, part.name))
-    elif isinstance(value, tuple) and not (value and isinstance(value[0], str) and kind == Words):
-        for one in value:
-            _check(file, key, Pattern, one)
-    elif kind is Pattern and isinstance(value, str):
-        try:
-            re.compile(value, re.I | re.X if "families" in key else re.I)
-        except re.error as error:
-            raise LanguageFileError(f"{file}: {key} is not a regular expression: {error}") from None
+def _patterns(key: str, value: object) -> Iterator[tuple[str, Pattern]]:
+    if isinstance(value, Pattern):
+        yield key, value
+    elif isinstance(value, Section):
+        for name, part in value:
+            yield from _patterns(f"{key}.{name}".lstrip("."), part)
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _patterns(key, part)
 
 
 def _read_file(path: Path) -> Language:
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        parts = tables.pop("parts", {})
+        if not isinstance(parts, dict):
+            raise LanguageFileError(f"{path.name}: parts must be a table")
+        if "code" in tables:
+            raise LanguageFileError(f"{path.name}: code is not a known key")
+        filled = {name: _alternation(part) for name, part in parts.items()}
+        one = Language.model_validate({**tables, "code": path.stem}, context=filled)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise LanguageFileError(f"{path.name}: {error}") from None
-    parts = tables.pop("parts", {})
-    if not isinstance(parts, dict):
-        raise LanguageFileError(f"{path.name}: parts must be a table")
-    reader = _Reader(path.name, {name: _alternation(part) for name, part in parts.items()})
-    if "code" in tables:
-        raise LanguageFileError(f"{path.name}: code is not a known key")
-    one = cast(Language, reader.section("", Language, {**tables, "code": path.stem}))
+    except ValidationError as error:
+        raise LanguageFileError(f"{path.name}: {_fault(error.errors()[0])}") from None
     if len(one.dates.months) not in (0, MONTHS):
         raise LanguageFileError(f"{path.name}: dates.months must have {MONTHS} texts")
-    for part in fields(one.texts):
-        for place in re.findall(r"{(.*?)}", getattr(one.texts, part.name)):
+    for name, text in one.texts:
+        for place in re.findall(r"{(.*?)}", text):
             if place != "title":
                 raise LanguageFileError(
-                    f"{path.name}: texts.{part.name} holds {{{place}}}; only {{title}} is filled in"
+                    f"{path.name}: texts.{name} holds {{{place}}}; only {{title}} is filled in"
                 )
     return one
 
@@ -188,64 +194,19 @@ def _alternation(value: object) -> str:
     return "|".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-class _Reader:
-    """Converts the values of one file to the types that the sections declare."""
-
-    def __init__(self, file: str, parts: Mapping[str, str]) -> None:
-        self._file = file
-        self._parts = parts
-
-    def section(self, key: str, kind: Any, value: object) -> object:
-        """Return an object of the dataclass `kind`. Raises LanguageFileError."""
-        if not isinstance(value, dict):
-            raise self._wrong(key, "a table")
-        kinds = get_type_hints(kind)
-        for name in value:
-            if name not in kinds:
-                raise LanguageFileError(f"{self._file}: {_join(key, name)} is not a known key")
-        for one in fields(kind):
-            required = one.default is MISSING and one.default_factory is MISSING
-            if required and one.name not in value:
-                raise LanguageFileError(f"{self._file}: {_join(key, one.name)} is missing")
-        return kind(**{name: self._value(_join(key, name), kinds[name], one) for name, one in value.items()})
-
-    def _value(self, key: str, kind: Any, value: object) -> object:
-        if is_dataclass(kind):
-            return self.section(key, kind, value)
-        if kind in (str, bool, int):
-            if type(value) is not kind:
-                raise self._wrong(key, {str: "text", bool: "true or false", int: "a whole number"}[kind])
-            return value
-        if kind is Pattern:
-            return self._filled("|".join(self._texts(key, value)))
-        if get_origin(kind) is dict:
-            if not isinstance(value, dict):
-                raise self._wrong(key, "a table")
-            return {name: self._words(f"{key}.{name}", words) for name, words in value.items()}
-        inner = get_args(kind)[0]
-        if inner is str:
-            return self._words(key, value)
-        if not isinstance(value, list):
-            raise self._wrong(key, "a list")
-        return tuple(self._value(f"{key}[{place}]", inner, one) for place, one in enumerate(value))
-
-    def _words(self, key: str, value: object) -> Words:
-        return tuple(value.split()) if isinstance(value, str) else self._texts(key, value)
-
-    def _texts(self, key: str, value: object) -> Words:
-        texts = value if isinstance(value, list) else [value]
-        if not all(isinstance(text, str) for text in texts):
-            raise self._wrong(key, "text or a list of texts")
-        return tuple(texts)
-
-    def _filled(self, pattern: str) -> str:
-        for name, part in self._parts.items():
-            pattern = pattern.replace(f"{{{name}}}", part)
-        return pattern
-
-    def _wrong(self, key: str, wanted: str) -> LanguageFileError:
-        return LanguageFileError(f"{self._file}: {key} must be {wanted}")
+_FAULTS = {
+    "extra_forbidden": "is not a known key",
+    "missing": "is missing",
+    "string_type": "must be text",
+    "bool_type": "must be true or false",
+    "int_type": "must be a whole number",
+    "tuple_type": "must be a list",
+    "model_type": "must be a table",
+    "dict_type": "must be a table",
+}
 
 
-def _join(key: str, name: str) -> str:
-    return f"{key}.{name}" if key else name
+def _fault(error: ErrorDetails) -> str:
+    """Return the key of a value that its section does not allow, and what is wrong with it."""
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"]).lstrip(".")
+    return f"{key} {_FAULTS.get(error['type']) or error['msg'].removeprefix('Value error, ')}"

@@ -6,32 +6,66 @@ alternatives; case is ignored. Patterns that are used in others are defined in t
 and inserted as "{name}".
 """
 
-from dataclasses import dataclass, field
-from typing import NewType
+from typing import Annotated, Any
 
-Pattern = NewType("Pattern", str)
-Words = tuple[str, ...]
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, StrictBool, StrictInt, ValidationInfo
+from pydantic_core import core_schema
 
 
-@dataclass(frozen=True, slots=True)
-class Writing:
+def _texts(value: object) -> tuple[str, ...]:
+    texts = tuple(value) if isinstance(value, list | tuple) else (value,)
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("must be text or a list of texts")
+    return texts
+
+
+def _words(value: object) -> tuple[str, ...]:
+    return tuple(value.split()) if isinstance(value, str) else _texts(value)
+
+
+Words = Annotated[tuple[str, ...], PlainValidator(_words)]
+
+
+class Pattern(str):
+    """A regular expression of a language file, with the file's parts filled in."""
+
+    @classmethod
+    def read(cls, value: object, info: ValidationInfo) -> "Pattern":
+        """Return the pattern that a file writes; the validation's context has the parts by name."""
+        pattern = "|".join(_texts(value))
+        for name, part in (info.context or {}).items():
+            pattern = pattern.replace(f"{{{name}}}", part)
+        return cls(pattern)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *given: Any) -> core_schema.CoreSchema:
+        return core_schema.with_info_plain_validator_function(cls.read)
+
+
+class Section(BaseModel):
+    """A table of a language file. A key that it does not declare is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Writing(Section):
     """The writing of the language."""
 
-    rank: int = 100
+    rank: StrictInt = 100
     """If a text may be in several languages, the one with the lowest rank is chosen."""
     script: str = ""
     """The script's name in `server.languages.scripts`; Latin if empty."""
-    spaces: bool = True
+    spaces: StrictBool = True
     """Whether spaces separate words."""
-    endings: bool = False
+    endings: StrictBool = False
     """Whether particles are attached to the word that they belong to, as in Korean."""
-    compounds: bool = False
+    compounds: StrictBool = False
     """Whether nouns are joined into compounds whose last part has the main meaning, as in German."""
-    particles: tuple[str, ...] = ()
+    particles: Words = ()
     """Small words that belong to a verb and may be apart from it: "back it up", "melde ich mich an"."""
-    particles_lead: bool = False
+    particles_lead: StrictBool = False
     """Whether they come first where they are written with the verb, as in "anmelden"."""
-    capital_nouns: bool = False
+    capital_nouns: StrictBool = False
     """Whether every noun is capitalised, so that a capital does not mark a name."""
     letters: Pattern = Pattern("")
     """Letters and spellings that hardly any other language has."""
@@ -39,8 +73,7 @@ class Writing:
     """Characters that no other language of the same script uses."""
 
 
-@dataclass(frozen=True, slots=True)
-class StopWords:
+class StopWords(Section):
     """Words that say nothing about a subject."""
 
     search: Words = ()
@@ -53,8 +86,7 @@ class StopWords:
     """Texts removed from a question, in this order, in a script that is searched by pairs of characters."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unspaced:
+class Unspaced(Section):
     """Words in scripts that are searched by pairs of characters."""
 
     phrases: Words = ()
@@ -73,8 +105,7 @@ class Unspaced:
     """Characters that separate the nouns of a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Texts:
+class Texts(Section):
     """Docent's phrases; "{title}" is replaced by the site's title. English replaces missing phrases."""
 
     assistant: str = ""
@@ -105,8 +136,7 @@ class Texts:
     which: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Courtesies:
+class Courtesies(Section):
     """Messages to an assistant that are not questions about its site. Each pattern is a whole phrase. A space
     matches white space and commas, `'` any apostrophe or none."""
 
@@ -122,8 +152,7 @@ class Courtesies:
     """Questions about what the site covers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Moods:
+class Moods(Section):
     """Wishes and feelings, found anywhere in a message. Spaces and `'` are matched as in `Courtesies`."""
 
     asked: Pattern = Pattern("")
@@ -144,8 +173,7 @@ class Moods:
     """Dangers to life, of the visitor or somebody near."""
 
 
-@dataclass(frozen=True, slots=True)
-class FollowUps:
+class FollowUps(Section):
     """Questions that depend on the previous one."""
 
     points: Pattern = Pattern("")
@@ -158,8 +186,7 @@ class FollowUps:
     """The word that begins a correction."""
 
 
-@dataclass(frozen=True, slots=True)
-class ThisPage:
+class ThisPage(Section):
     """Questions that refer to the page that the visitor is on."""
 
     parts: Pattern = Pattern("")
@@ -177,8 +204,7 @@ class ThisPage:
     """Words for what the visitor wants; they are on no page."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeyPagePatterns:
+class KeyPagePatterns(Section):
     """Pages that nearly every site has: beginnings of their titles, and last parts of their addresses."""
 
     about: Pattern = Pattern("")
@@ -189,8 +215,7 @@ class KeyPagePatterns:
     """Words of legal sentences, which do not describe a site."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerLanguage:
+class AnswerLanguage(Section):
     """Requests for an answer in a certain language."""
 
     names: Pattern = Pattern("")
@@ -199,13 +224,12 @@ class AnswerLanguage:
     """Requests in this language; "{language}" is replaced by the names of all languages."""
 
 
-@dataclass(frozen=True, slots=True)
-class Amounts:
+class Amounts(Section):
     """Numbers and units in words."""
 
     numbers: Words = ()
     """Number words from zero; "-" replaces a word that has another meaning too."""
-    units: dict[str, Words] = field(default_factory=dict)
+    units: dict[str, Words] = Field(default_factory=dict)
     """Words by unit, under the names of `server.answering.verifying.amounts.SYMBOLS`."""
     between: Words = ()
     """Words between the two ends of a range: "to"."""
@@ -213,11 +237,10 @@ class Amounts:
     """Words between a number and its unit: "working"."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dates:
+class Dates(Section):
     """Dates in words."""
 
-    months: tuple[str, ...] = ()
+    months: Words = ()
     """Twelve texts, each with all names and short names of a month."""
     ordinals: Words = ()
     """Endings of a day number: "st"."""
@@ -238,8 +261,7 @@ class Dates:
     {number} is its number."""
 
 
-@dataclass(frozen=True, slots=True)
-class NameWords:
+class NameWords(Section):
     """Names of things and people."""
 
     joining: Words = ()
@@ -257,8 +279,7 @@ class NameWords:
     """Articles and prepositions before an apostrophe."""
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Section):
     """Questions for a kind of fact, and expressions of the fact."""
 
     price_asked: Pattern = Pattern("")
@@ -269,8 +290,7 @@ class Facts:
     email_asked: Pattern = Pattern("")
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(Section):
     """The card of facts of a site: what headings, labels and titles call the facts, and how visitors ask for
     them. A page or a question is recognised if nothing but function words is left without the matches."""
 
@@ -303,8 +323,7 @@ class Card:
     asks_privacy: Pattern = Pattern("")
 
 
-@dataclass(frozen=True, slots=True)
-class Questions:
+class Questions(Section):
     """Patterns that classify questions."""
 
     begins: Pattern = Pattern("")
@@ -335,8 +354,7 @@ class Questions:
     """Words of such questions for the site itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sentences:
+class Sentences(Section):
     """Patterns that classify sentences."""
 
     points_back: Pattern = Pattern("")
@@ -344,10 +362,10 @@ class Sentences:
     negations: Pattern = Pattern("")
     denials: Pattern = Pattern("")
     """Negations in questions."""
-    negatives_agree: bool = False
+    negatives_agree: StrictBool = False
     """Whether two negatives deny once: "ne ... pas"."""
     clause_words: Words = ()
-    opposites: tuple[str, ...] = ()
+    opposites: Words = ()
     """Pairs of words."""
     abbreviations: Words = ()
     """Words written with a full stop."""
@@ -357,8 +375,7 @@ class Sentences:
     """Words after an ordinal that is written with a full stop: "3. Oktober"."""
 
 
-@dataclass(frozen=True, slots=True)
-class HeadingWords:
+class HeadingWords(Section):
     """Words of headings and titles."""
 
     chapters: Pattern = Pattern("")
@@ -371,8 +388,7 @@ class HeadingWords:
     """Headings without a subject."""
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(Section):
     """One kind of commands to a model."""
 
     pattern: Pattern
@@ -381,12 +397,11 @@ class Family:
     """The first four letters of each word that a match can start with."""
     holds: Words = ()
     """Characters that every match contains, in scripts without spaces."""
-    page_only: bool = False
+    page_only: StrictBool = False
     """Whether it is a command only on pages, such as what to say to others, and normal in questions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Commands:
+class Commands(Section):
     """Commands to the model."""
 
     families: tuple[Family, ...] = ()

@@ -1,6 +1,7 @@
 """Each grader with a model and without one; a model that fails costs nothing."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -130,6 +131,13 @@ def test_an_answer_about_what_was_asked_is_useful_and_another_is_not(shop):
     assert good.passed
     assert not bad.passed
     assert good.score > bad.score
+
+
+def test_headings_of_cited_pages_count_as_words_of_the_answer_and_those_of_others_do_not(shop):
+    grader, cited = CoverageUsefulness(shop.rarity), draft("It is 4.50 EUR. [1]")
+    uncited = replace(cited, answer=replace(cited.answer, citations=()))
+    query = Query("Delivery price?", "en")
+    assert grader.grade(QUESTION, query, cited).score > grader.grade(QUESTION, query, uncited).score
 
 
 def test_words_do_not_judge_across_languages(shop):

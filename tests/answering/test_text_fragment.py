@@ -30,6 +30,12 @@ def test_a_start_that_stands_twice_gets_the_words_before_it():
     assert link.startswith(f"{PAGE}#:~:text=books%20cost%20nothing.-,It%20is%20free.")
 
 
+def test_a_quote_of_several_blocks_leads_to_the_place_that_goes_on_like_it():
+    text = "Delivery\n2 days\nDelivery\n5 days"
+    assert text_fragment_link(PAGE, "Delivery\n5 days", text) == f"{PAGE}#:~:text=2%20days-,Delivery,5%20days"
+    assert text_fragment_link(PAGE, "Delivery\n2 days", text) == f"{PAGE}#:~:text=Delivery,2%20days"
+
+
 def test_text_without_spaces_is_given_whole():
     quote = "営業時間は平日の午前九時から午後五時までです。"
     assert "," not in text_fragment_link(PAGE, quote)

@@ -43,6 +43,15 @@ def test_a_token_ends_after_its_hours(tokens, clock):
         tokens.read(token)
 
 
+def test_a_token_is_valid_until_its_hours_are_over(tokens, clock):
+    token = tokens.issue("shop", "")
+    assert tokens.is_valid(token)
+    assert not tokens.is_valid(None)
+    assert not tokens.is_valid(f"{token}x")
+    clock.pass_days(1.01)
+    assert not tokens.is_valid(token)
+
+
 def test_an_expired_token_keeps_the_visitor_for_thirty_days(tokens, clock):
     token = tokens.issue("shop", "")
     visitor = tokens.read(token)

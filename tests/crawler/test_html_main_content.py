@@ -38,6 +38,13 @@ def test_menus_headers_and_footers_are_left_out(read, page: str) -> None:
         assert junk not in found
 
 
+def test_the_only_article_of_a_page_is_its_content(read) -> None:
+    beside = "<div><p>The weather at the harbour is fine today, and the sea is calm all week.</p></div>"
+    assert text(read, f"<html><body>{beside}<article>{CONTENT}</article>{beside}</body></html>") == (
+        "We are open from nine to five on every working day of the week."
+    )
+
+
 @pytest.mark.parametrize(
     "junk",
     [

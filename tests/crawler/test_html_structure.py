@@ -11,6 +11,18 @@ CASES = {
         "<h2>Programme</h2><ul><li><h3>Opening keynote</h3></li><li><h3>Workshop for all</h3></li></ul>",
         [("Programme", "- Opening keynote"), ("Programme", "- Workshop for all")],
     ),
+    "terms that are wrapped with their long definitions head them": (
+        f"<h2>Terms</h2><dl><div><dt>Deposit</dt><dd><p>Paid once.</p><p>You get it back.</p></dd></div>"
+        f"<div><dt>Rent</dt><dd>{FILLER}<div><dl><dt>Late</dt><dd>A fee.</dd></dl></div></dd></div></dl>",
+        [
+            ("Terms > Deposit", "Deposit"),
+            ("Terms > Deposit", "Paid once."),
+            ("Terms > Deposit", "You get it back."),
+            ("Terms > Rent", "Rent"),
+            ("Terms > Rent", None),
+            ("Terms > Rent", "- Late\n  A fee."),
+        ],
+    ),
     "a heading in a cell heads the rest of its row": (
         "<table role=presentation><tr><td><h4>Ten o'clock</h4></td><td><p>Doors open.</p><p>Get a badge.</p></td></tr>"
         "<tr><td><h4>Eleven</h4></td><td><p>Talks begin.</p><p>Find a seat.</p></td></tr></table>",

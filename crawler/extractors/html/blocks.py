@@ -26,7 +26,7 @@ from crawler.extractors.html.lists_and_tables import (
 from crawler.extractors.html.main_content import Boilerplate, is_callout
 from crawler.extractors.language import primary_language
 from crawler.extractors.outline import Outline, anchor_of
-from crawler.extractors.text import BLOCK_TAGS, code_text, fold, plain_text, raw_text, text_length
+from crawler.extractors.text import BLOCK_TAGS, HEADINGS, code_text, fold, plain_text, raw_text, text_length
 from crawler.page import Block, BlockKind
 from crawler.wordset import wordset
 
@@ -34,16 +34,9 @@ _DEEPEST = 120
 _TERM_LEVEL = 7
 _REAL_TEXT = 60
 _CALLOUTS = frozenset({"div", "section", "aside", "blockquote", "details", "table"})
-_LABELS = wordset(
-    "note notes tip tips warning caution important danger info information hint example attention notice "
-    "hinweis achtung warnung tipp wichtig beispiel remarque astuce avertissement attention conseil exemple "
-    "nota aviso consejo advertencia importante ejemplo dica atenção cuidado exemplo avviso attenzione "
-    "suggerimento esempio opmerking waarschuwing let-op uwaga wskazówka примечание внимание совет важно "
-    "注意 提示 警告 重要 信息 示例 注 说明 ヒント メモ 例 備考 補足 참고 주의 경고 팁 중요 예"
-)
+_LABELS = wordset("blocks.labels")
 """Titles of notes that say nothing of their subject."""
 _TITLE = re.compile(r"(?:^|[\s_-])(?:title|heading|label)(?:$|\s)")
-_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _CARDS = frozenset({"div", "article", "section", "a"})
 _CARD_PARENTS = frozenset({"div", "section", "main", "article"})
 _NAMED = frozenset({"a", "span", "i"})
@@ -94,7 +87,7 @@ class _Walk:
             "table": self._table,
             "details": self._details,
             "img": self._image,
-            **dict.fromkeys(_HEADINGS, self._heading),
+            **dict.fromkeys(HEADINGS, self._heading),
         }
 
     def container(self, element: _Element, depth: int) -> None:
@@ -142,6 +135,10 @@ class _Walk:
     def _add(self, text: str, kind: BlockKind) -> None:
         self._outline.use()
         self.blocks.append(Block(text, self._outline.path, kind, self._outline.anchor, self._language))
+
+    def _add_lines(self, lines: list[str], kind: BlockKind) -> None:
+        if lines:
+            self._add("\n".join(lines), kind)
 
     def _element(self, element: _Element, depth: int) -> None:
         tag = element.tag
@@ -241,15 +238,12 @@ class _Walk:
             lines.pop(0)
         while lines and not lines[-1]:
             lines.pop()
-        if lines:
-            self._add("\n".join(lines), "code")
+        self._add_lines(lines, "code")
 
     def _list(self, element: _Element, depth: int) -> None:
         self.flush()
         if is_plain_list(element):
-            lines = list_lines(element, self._drops)
-            if lines:
-                self._add("\n".join(lines), "list")
+            self._add_lines(list_lines(element, self._drops), "list")
             return
         for number, item in enumerate(element.iterchildren("li")):
             if self._drops(item):
@@ -263,9 +257,7 @@ class _Walk:
     def _definitions(self, element: _Element, depth: int) -> None:
         self.flush()
         if is_compact(element):
-            lines = definition_lines(element, self._drops)
-            if lines:
-                self._add("\n".join(lines), "list")
+            self._add_lines(definition_lines(element, self._drops), "list")
             return
         with self._outline.scope():
             for child in element.iter("dt", "dd"):
@@ -296,9 +288,7 @@ class _Walk:
             return
         for caption in element.iterchildren("caption"):
             self._block(caption, depth)
-        lines = table_lines(element, self._drops)
-        if lines:
-            self._add("\n".join(lines), "table")
+        self._add_lines(table_lines(element, self._drops), "table")
 
     def _panel(self, element: _Element, depth: int) -> None:
         self.flush()
@@ -316,7 +306,7 @@ class _Walk:
             if summary is not None:
                 heading = fold(raw_text(summary, self._drops))
                 if heading:
-                    within = (one.get("id", "") for one in summary.iter("h1", "h2", "h3", "h4", "h5", "h6"))
+                    within = (one.get("id", "") for one in summary.iter(*HEADINGS))
                     anchor = element.get("id") or anchor_of(summary) or next(filter(None, within), "")
                     anchor = anchor or self._outline.anchor
                     self._outline.push(_TERM_LEVEL, heading, anchor)
@@ -358,7 +348,7 @@ def _cards(element: _Element) -> frozenset[_Element]:
     return frozenset(
         child
         for some in groups
-        if all(next(one.iter(*_HEADINGS), None) is not None for one in some)
+        if all(next(one.iter(*HEADINGS), None) is not None for one in some)
         for child in some
     )
 

@@ -17,7 +17,6 @@ from crawler.extractors.html.marked_facts import marked_facts
 from crawler.extractors.html.metadata import Head, choose_title, read_head
 from crawler.extractors.html.panels import find_panels
 from crawler.extractors.html.structured_data import (
-    Structured,
     facts_not_shown,
     marked_questions,
     nodes,
@@ -29,7 +28,7 @@ from crawler.extractors.text import bounded_text, decode, fold, name_in_address,
 from crawler.judging.page_kinds import POST, bylines, date_of, day_in, kind_of
 from crawler.judging.variants import on_a_level, variant_group
 from crawler.page import Block
-from crawler.wordset import wordset
+from crawler.wordset import wordpairs
 
 MOST_LINK_TEXTS = 200
 """Limit for one page. Links of its navigation are dropped first: other pages have them too."""
@@ -37,7 +36,7 @@ LONGEST = 200
 """Characters of one text; a link around a whole paragraph is no name."""
 LONGEST_NAME = 40
 """Characters of a link that names a language."""
-_AROUND = wordset("nav header footer aside")
+_AROUND = ("nav", "header", "footer", "aside")
 _FRAMES = ("frame", "iframe")
 _NO_PAGES = ("#", "javascript:", "mailto:", "tel:", "data:")
 
@@ -87,7 +86,8 @@ def _link_texts(elements: Mapping[_Element, str], targets: Mapping[str, str]) ->
         words = _words(element) if url else ""
         if words:
             pair = url, words
-            found[pair] = found.get(pair, True) and _is_around(element)
+            is_around = next(element.iterancestors(*_AROUND), None) is not None
+            found[pair] = found.get(pair, True) and is_around
     excess = len(found) - MOST_LINK_TEXTS
     if excess <= 0:
         return tuple(found)
@@ -101,10 +101,6 @@ def _words(link: _Element) -> str:
         image = next(link.iter("img"), None)
         text = " ".join((link.get("aria-label") or (image is not None and image.get("alt")) or "").split())
     return text if len(text) <= LONGEST and any(map(str.isalnum, text)) else ""
-
-
-def _is_around(element: _Element) -> bool:
-    return next(element.iterancestors(*_AROUND), None) is not None
 
 
 _LINKS_OF_A_HUB = 150
@@ -139,7 +135,9 @@ def extract(source: SourceDocument) -> Extraction:
     title = title or (blocks[0].text[:80] if blocks else name_in_address(source.url))
     language = page_language(head.language or source.language, root, blocks, source.url)
     blocks = with_languages(blocks, language)
-    kind = kind_of(source.url, is_article=_is_article(head, structured))
+    # News say on which day they were published; standing pages do not.
+    is_article = bool(structured.dates) or "article:published_time" in head.metas
+    kind = kind_of(source.url, is_article=is_article)
     times = list(_times(root)) if kind == POST else []
     said = bylines((block.text for block in (*blocks[:_AT_AN_END], *blocks[-_AT_AN_END:])), kind)
     page = replace(
@@ -166,12 +164,7 @@ def extract(source: SourceDocument) -> Extraction:
     )
 
 
-_OWN_NAMES = {
-    "english": "en", "español": "es", "français": "fr", "deutsch": "de", "italiano": "it", "português": "pt",
-    "nederlands": "nl", "polski": "pl", "русский": "ru", "українська": "uk", "türkçe": "tr", "العربية": "ar",
-    "中文": "zh", "日本語": "ja", "한국어": "ko", "svenska": "sv", "dansk": "da", "čeština": "cs",
-}  # fmt: skip
-"""Names of languages in themselves, as menus of languages show them."""
+_OWN_NAMES = wordpairs("languages.own_names")
 
 
 def _variants(root: _Element, head: Head, base: str, url: str, language: str) -> Sequence[tuple[str, str]]:
@@ -190,11 +183,6 @@ def _language_of(link: _Element) -> str:
         return primary_language(marked)
     text = link.text
     return _OWN_NAMES.get(text.strip().casefold(), "") if text and len(text) <= LONGEST_NAME else ""
-
-
-def _is_article(head: Head, structured: Structured) -> bool:
-    """Return whether the page says that it was published on a day, as news are and standing pages are not."""
-    return bool(structured.dates) or "article:published_time" in head.metas
 
 
 _DATED = re.compile(

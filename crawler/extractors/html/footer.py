@@ -64,9 +64,6 @@ def _facts(block: Block) -> list[Block]:
     """Return the block with its lines that hold a fact; an address is whole or not there."""
     if block.kind == "code":
         return []
-    lines = [line for line in block.text.split("\n") if _is_fact(line)]
+    short = (line for line in block.text.split("\n") if len(line) <= _LONGEST)
+    lines = [line for line in short if _FACT.search(_NO_FACT.sub("", line))]
     return [Block("\n".join(lines), block.heading_path, block.kind, block.anchor)] if lines else []
-
-
-def _is_fact(line: str) -> bool:
-    return len(line) <= _LONGEST and bool(_FACT.search(_NO_FACT.sub("", line)))

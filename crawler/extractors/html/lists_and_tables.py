@@ -4,11 +4,19 @@ from collections.abc import Callable, Iterator
 
 from lxml.etree import _Element
 
-from crawler.extractors.text import BLOCK_TAGS, fold, name_of_wordless, plain_text, raw_text, text_length
+from crawler.extractors.text import (
+    BLOCK_TAGS,
+    HEADINGS,
+    fold,
+    name_of_wordless,
+    plain_text,
+    raw_text,
+    text_length,
+)
 from crawler.wordset import wordset
 
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})
-_RICH = wordset("pre table h1 h2 h3 h4 h5 h6 dl figure details blockquote listing")
+_RICH = wordset("lists_and_tables.rich")
 _DEEPEST = 20
 
 
@@ -84,7 +92,7 @@ def _number(value: str | None, default: int) -> int:
         return default
 
 
-_ENTRY_RICH = wordset("pre table dl ul ol figure blockquote h2 h3 h4 h5 h6 details")
+_ENTRY_RICH = wordset("lists_and_tables.rich_entry")
 _LONG_ENTRY = 300
 _LONG_TERM = 80
 
@@ -123,11 +131,10 @@ def term_name(term: str) -> str:
     return name if 0 < len(name) <= _LONG_TERM else f"{term[:_LONG_TERM].rsplit(' ', 1)[0]}"
 
 
-_LAYOUT_CONTENT = ("table", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "form")
+_LAYOUT_CONTENT = ("table", *HEADINGS, "pre", "form")
 _ROW_GROUPS = ("thead", "tbody", "tfoot")
 _LONG_CELL = 600
 _SHORT_CELL = 120
-_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _WIDEST = 20
 
 
@@ -145,7 +152,7 @@ def is_data_table(element: _Element) -> bool:
     if element.find("caption") is not None or next(element.iter("th"), None) is not None:
         return not _holds_long_code(element)
     layout = {child.tag for child in element.iter(*_LAYOUT_CONTENT) if child is not element}
-    if layout and not (layout <= _HEADINGS and _is_grid(rows)):
+    if layout and not (layout.issubset(HEADINGS) and _is_grid(rows)):
         return False
     return len(rows) > 1 or all(text_length(cell) < _LONG_CELL for cell in rows[0])
 

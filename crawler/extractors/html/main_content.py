@@ -9,22 +9,12 @@ from lxml.etree import _Element
 
 from crawler.discovery.urls import canonical
 from crawler.extractors.text import plain_text, text_length
-from crawler.wordset import wordset
+from crawler.wordset import wordlist, wordset
 
-# Containers that frameworks and documentation tools put a page's content in, best first.
-_KNOWN_IDS = ("mw-content-text", "main-content", "maincontent", "page-content", "content", "main")
-_KNOWN_CLASSES = (
-    "markdown-body",
-    "theme-doc-markdown",
-    "rst-content",
-    "entry-content",
-    "post-content",
-    "article-content",
-    "main-content",
-)
-_EXACT_CLASSES = ("body", "document", "content")
-"""Classes that count only as the single class of an element, because the words are too common."""
-_RANKS = {name: rank for rank, name in enumerate(_KNOWN_IDS + _KNOWN_CLASSES + _EXACT_CLASSES)}
+_KNOWN_CLASSES = wordlist("main_content.known_classes")
+_EXACT_CLASSES = wordlist("main_content.exact_classes")
+_KNOWN = [*wordlist("main_content.known_ids"), *_KNOWN_CLASSES, *_EXACT_CLASSES]
+_RANKS = {name: rank for rank, name in enumerate(_KNOWN)}
 _LEAST_SHARE = 0.2
 _LEAST_CHARACTERS = 60
 
@@ -96,54 +86,24 @@ def _rank(element: _Element) -> int | None:
     return min((_RANKS[name] for name in names.split() if name in _KNOWN_CLASSES), default=None)
 
 
-_DROPPED_TAGS = wordset(
-    "script style noscript template svg canvas iframe object embed audio video map button input select "
-    "textarea option datalist progress meter nav footer head title annotation annotation-xml dialog noindex"
-)
-_DROPPED_ROLES = wordset(
-    "navigation banner contentinfo search menu menubar toolbar dialog alertdialog tablist tooltip button "
-    "switch slider progressbar doc-toc doc-pagelist doc-index"
-)
-_EDGE = r"(?:^|[\s_-])(?:{})(?:$|[\s_-])"
-# Never content, whatever it holds. Names are matched between white space, "-" and "_".
-_HARD_INLINE = (
-    "skip-?link|skip-?nav|skip-to-\\S*|headerlink|permalink|anchorlink|anchor-link|heading-?anchor|"
-    "header-?anchor|hash-link|id_link|direct-link|edit-?link|editsection|edit-this-page|edit-page|"
-    "sr-only|visually-?hidden|screen-reader-text|linenos|lineno|line-?numbers?|copy-?btn|copy-?button|"
-    "social|share|sharing|back-to-top|backtotop"
-)
-_HARD_BLOCK = (
-    "nav|navbar|navheader|navfooter|docnav|topnav|subnav|sidenav|breadcrumbs?|crumbs|linenodiv|clipboard\\S*|"
-    "robots-no(?:content|index)|cookies?|cookie-?(?:banner|bar|notice|consent|law)|gdpr|onetrust\\S*|consent|"
-    "sharedaddy|addtoany|pagination|pager|prev-?next|post-navigation|"
-    "sphinxsidebar\\S*|postprofile|site-title|site-branding|"
-    "newsletter|advert\\S*|adsbygoogle|popup|site-header|site-footer|page-footer|global-header|global-footer|"
-    "masthead|(?:language|lang|version)-?(?:switcher|selector|toggle|picker)\\S*|toplang|bottomlang"
-)
-_CONTENTS = re.compile(_EDGE.format("table-of-contents|tableofcontents|toc|localtoc|on-this-page"))
-_INLINE = re.compile(_EDGE.format(_HARD_INLINE))
-_HARD = re.compile(_EDGE.format(f"{_HARD_INLINE}|{_HARD_BLOCK}"))
-# Content on some sites and not on others: dropped when mostly links.
-_SOFT = re.compile(
-    _EDGE.format(
-        "navigation|menu|menus|mainmenu|submenu|mobilemenu|searchmenu|sidebar|side-bar|quickview|footer|header|"
-        "banner|related|widgets?|tags?|tagline|meta|links|toolbar|modal|comments|promo|sponsors?|noprint|nosearch"
-    )
-)
-_CALLOUT = re.compile(
-    _EDGE.format(
-        "admonition\\S*|note|tip|warning|caution|important|danger|info|hint|alert|callout\\S*|sidebar|example|"
-        "seealso|footnotes?|footnote-list|versionadded|versionchanged|deprecated|starlight-aside\\S*|theme-admonition\\S*|notice|attention"
-    )
-)
+_DROPPED_TAGS = wordset("main_content.dropped_tags")
+_DROPPED_ROLES = wordset("main_content.dropped_roles")
+
+
+def _names(*tables: str) -> re.Pattern[str]:
+    """Return a pattern for any of these names of classes and ids, between white space, "-" and "_"."""
+    names = "|".join(name for table in tables for name in wordlist(f"main_content.{table}"))
+    return re.compile(rf"(?:^|[\s_-])(?:{names})(?:$|[\s_-])")
+
+
+_CONTENTS = _names("contents")
+_INLINE = _names("hard_inline")
+_HARD = _names("hard_inline", "hard_block")
+_SOFT = _names("soft")
+_CALLOUT = _names("callouts")
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_PERMALINK_TEXT = frozenset(
-    {"", "¶", "#", "§", "🔗", "⚓", "∞", "↩", "↑", "link", "[edit]", "edit", "[src]", "[source]"}
-)
-_CLASS_TESTED = wordset(
-    "div section ul ol dl p span a header aside form table details figure td th small sup em strong i b "
-    "label menu li h2 h3 h4 center tr tbody"
-)
+_PERMALINK_TEXT = wordset("main_content.permalinks") | {""}
+_CLASS_TESTED = wordset("main_content.class_tested")
 _LONG_ENOUGH_TO_BE_CONTENT = 160
 _MANY_LINKS = 40
 """A list of more links, and little else, is a table of contents or an index anywhere on the page."""
@@ -160,35 +120,30 @@ class Links:
     """Links within this page."""
 
 
+@dataclass(eq=False)
 class Boilerplate:
     """Separates the content of one page from the rest. `drops` is called once for each element."""
 
-    def __init__(
-        self,
-        root: _Element,
-        *,
-        trusted: bool,
-        lenient: bool = False,
-        panels: Collection[_Element] = frozenset(),
-        url: str = "",
-    ) -> None:
-        """`trusted`: the page's own markup says that `root` is its main content. `lenient` lets lists
-        of links pass, for pages that hold nothing else. `panels` are content although hidden. `url` is the
-        page's address."""
-        self._url = url
-        self._root = root
-        self._trusted = trusted
-        self._size = max(1, text_length(root))
-        self._links = _links_below(root)
-        self._lenient = lenient
-        self._panels = panels
+    root: _Element
+    trusted: bool
+    """Whether the page's own markup says that `root` is its main content."""
+    lenient: bool = False
+    """Whether lists of links pass, for pages that hold nothing else."""
+    panels: Collection[_Element] = frozenset()
+    """Content although hidden."""
+    url: str = ""
+    """The page's address."""
+
+    def __post_init__(self) -> None:
+        self._size = max(1, text_length(self.root))
+        self._links = _links_below(self.root)
 
     def drops(self, element: _Element) -> bool:
         """Return whether `element`, with everything below it, is no content."""
         tag = element.tag
         if tag in _DROPPED_TAGS:
             return True
-        if self._panels and element in self._panels:
+        if self.panels and element in self.panels:
             return False
         items = element.items()
         if items and self._drops_by_attributes(element, tag, items):
@@ -196,31 +151,29 @@ class Boilerplate:
         if tag == "aside":
             return not is_callout(element)
         if tag == "header":
-            return not self._trusted and element.getparent() is self._root
+            return not self.trusted and element.getparent() is self.root
         if tag == "form":
             return text_length(element) < 300
         if tag == "a":
             return _is_permalink(element)
         if tag == "label":
             return next(element.iter(*_FIELDS), None) is not None
-        return tag in _LISTS and not self._lenient and self._is_contents(element)
+        return tag in _LISTS and not self.lenient and self._is_contents(element)
 
     def leads_up(self, link: _Element) -> bool:
         """Return whether a link leads to a page above this one, or to its top, as "Back" does."""
         href = (link.get("href") or "").strip()
-        if not href or not self._url:
+        if not href or not self.url:
             return False
-        target = canonical(href, self._url) or ""
-        return href.startswith("#") or (
-            target != self._url and self._url.startswith(target.rstrip("/") + "/")
-        )
+        target = canonical(href, self.url) or ""
+        return href.startswith("#") or (target != self.url and self.url.startswith(target.rstrip("/") + "/"))
 
     def is_link_list(self, element: _Element) -> bool:
         """Return whether `element` is a list of short links on a page that does not mark its main content.
 
         Such a list is a menu at the edge of the page, and content between texts.
         """
-        if self._trusted or self._lenient or element.tag not in _LISTS:
+        if self.trusted or self.lenient or element.tag not in _LISTS:
             return False
         return self._mostly_links(element, self._links.get(element))
 
@@ -236,10 +189,10 @@ class Boilerplate:
         if not names or tag not in _CLASS_TESTED:
             return False
         verdict = _verdict(names[:_LONGEST_NAMES], tag in _INLINE_TAGS)
-        if not verdict or (verdict == "contents" and self._lenient):
+        if not verdict or (verdict == "contents" and self.lenient):
             return False
         density = self._density(element)
-        if text_length(element) > self._size // 2 and (density < 0.7 or self._lenient):
+        if text_length(element) > self._size // 2 and (density < 0.7 or self.lenient):
             return False  # a wrapper such as "page has-nav" holds the content itself
         return verdict != "soft" or density > 0.5
 

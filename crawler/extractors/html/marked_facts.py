@@ -26,6 +26,7 @@ from crawler.extractors.html.structured_data import (
     types_of,
 )
 from crawler.extractors.text import bounded_text, fold
+from crawler.wordset import wordpairs
 
 MarkedFact = tuple[str, str, str]
 """Kind, what it is the fact of, and its value."""
@@ -170,18 +171,8 @@ def _names(element: _Element, attribute: str) -> list[str]:
     return [re.split(r"[:/#]", word)[-1] for word in (element.get(attribute) or "").split()]
 
 
-_CLASSES = {
-    "tel": "telephone", "email": "email", "adr": "address", "fn": "name", "org": "name", "name": "name",
-    "street-address": "streetAddress", "postal-code": "postalCode", "locality": "addressLocality",
-    "region": "addressRegion", "country-name": "addressCountry", "summary": "name",
-    "dtstart": "startDate", "start": "startDate", "dtend": "endDate", "end": "endDate",
-    "location": "location",
-}  # fmt: skip
-"""Classes of hCard and hCalendar, without the prefixes of their second version, as properties."""
-_CARDS = {
-    "vcard": "Organization", "h-card": "Organization", "vevent": "Event", "h-event": "Event",
-    "adr": "PostalAddress", "p-adr": "PostalAddress", "h-adr": "PostalAddress",
-}  # fmt: skip
+_CLASSES = wordpairs("marked_facts.classes")
+_CARDS = wordpairs("marked_facts.cards")
 
 
 def _card_properties(element: _Element) -> list[str]:

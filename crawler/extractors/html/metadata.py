@@ -123,11 +123,7 @@ def _description(metas: dict[str, str]) -> str:
 
 
 def _title(top: _Element) -> str:
-    for element in top.iter("title"):
-        text = fold(plain_text(element))
-        if text:
-            return text
-    return ""
+    return next(filter(None, (fold(plain_text(element)) for element in top.iter("title"))), "")
 
 
 def _language(root: _Element, metas: dict[str, str]) -> str:

@@ -11,7 +11,7 @@ from typing import cast
 
 from lxml.etree import XPath, _Element
 
-from crawler.extractors.text import fold, plain_text, text_length
+from crawler.extractors.text import HEADINGS, fold, plain_text, text_length
 from crawler.wordset import wordset
 
 _OPENERS = {
@@ -25,13 +25,12 @@ _OPENERS = {
 """XPath of each kind of opener, by a word in the markup of pages that have it: most pages need no search."""
 _BY_ID = XPath("id($name)")
 _LABELLED_BY = XPath("//*[@aria-labelledby=$name]")
-_HEADINGS = wordset("h1 h2 h3 h4 h5 h6")
-_NOT_OPENED = wordset("nav dialog form header footer a button input select textarea ul table")
+_NOT_OPENED = wordset("panels.not_opened")
 _MENUS = re.compile(
     r"(?:^|[\s_-])(?:nav\w*|menus?|modal|drawer|cart|basket|search|cookies?|dropdown|lightbox|offcanvas)(?:$|[\s_-])"
 )
-_NO_OPENERS = wordset("input select textarea form nav")
-_MENU_ROLES = wordset("dialog alertdialog menu navigation search listbox tooltip")
+_NO_OPENERS = wordset("panels.no_openers")
+_MENU_ROLES = wordset("panels.menu_roles")
 _FOLDS = re.compile(r"accord|collaps|toggle|faq|question|expand|fold", re.IGNORECASE)
 _LEAST_TEXT = 12
 _LONGEST_LABEL = 200
@@ -46,7 +45,7 @@ def find_panels(body: _Element, markup: str) -> Mapping[_Element, str]:
     panels: dict[_Element, str] = {}
     for heading in list(body.iter("button")):
         parent = heading.getparent()
-        if parent is not None and parent.tag in _HEADINGS:
+        if parent is not None and parent.tag in HEADINGS:
             panels.update(_named(_next_block(parent), ""))
             heading.tag = "span"
     for word, find in _OPENERS.items():
@@ -62,7 +61,7 @@ def find_panels(body: _Element, markup: str) -> Mapping[_Element, str]:
 def _take(panels: dict[_Element, str], opener: _Element, panel: _Element | None) -> None:
     if panel is None or panel in panels or opener in panel.iterdescendants(opener.tag):
         return
-    in_heading = any(parent.tag in _HEADINGS for parent in _near(opener))
+    in_heading = any(parent.tag in HEADINGS for parent in _near(opener))
     label = "" if in_heading else fold(plain_text(opener))
     if len(label) > _LONGEST_LABEL or not (label or in_heading):
         return

@@ -16,6 +16,7 @@ from crawler.extractors.html.schema_types import is_a
 from crawler.extractors.text import bounded_text, fold, plain_text
 from crawler.judging.page_kinds import day_in
 from crawler.page import Block
+from crawler.wordset import wordlist
 
 _NOT_A_WORD = re.compile(r"[\W_]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s*")
@@ -242,15 +243,7 @@ Node = dict[str, Any]
 
 _WRAPPING = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|//\s*\]\]>|\]\]>)\s*;?\s*$")
 _LAST_COMMA = re.compile(r",\s*(?=[\]}])")
-_HOLDERS = (
-    "@graph",
-    "mainEntity",
-    "mainEntityOfPage",
-    "hasPart",
-    "hasVariant",
-    "itemListElement",
-    "breadcrumb",
-)
+_HOLDERS = wordlist("structured_data.holders")
 _DEEPEST = 6
 _MOST_NODES = 500
 _LONGEST_TEXT = 50_000

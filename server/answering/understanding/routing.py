@@ -8,7 +8,7 @@ about noise"). A question in the same message comes first, unless the visitor wa
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -55,8 +55,8 @@ LONGEST = 120
 LONGEST_MOOD = 1000
 """Longer messages are not searched for moods."""
 _ORDER = tuple(Kind)
-_COURTESIES = tuple(kind for kind in Kind if kind in {one.name for one in fields(Courtesies)})
-_MOODS = {one.name: Kind(one.name) for one in fields(Moods) if one.name not in ("asked", "anger")}
+_COURTESIES = tuple(kind for kind in Kind if kind in Courtesies.model_fields)
+_MOODS = {name: Kind(name) for name in Moods.model_fields if name not in ("asked", "anger")}
 _MOODS["anger"] = Kind.COMPLAINT_SERVICE
 _FIRST = (Kind.PERSON, Kind.EMERGENCY)
 """Moods that come before a question in the same message."""

@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from crawler.discovery.sitemap import SITEMAP, Sitemaps, entries
+from crawler.discovery.sitemap import Sitemaps, entries
 from crawler.fetching.fetcher import Fetcher
 from crawler.fetching.robots import Robots
 
@@ -24,15 +24,14 @@ def urlset(*urls: str) -> str:
 
 @pytest.fixture
 def read(site, options):
-    """Addresses, their times, and what could not be read."""
+    """Addresses, and what could not be read."""
 
     def run(**changes):
         chosen = options(**changes)
         fetcher = Fetcher(chosen)
         try:
             sitemaps = Sitemaps(chosen, Robots(chosen, fetcher), fetcher)
-            listed = list(sitemaps.listed(site.url("/")))
-            return [entry.url for entry in listed], [entry.lastmod for entry in listed], sitemaps.problems
+            return list(sitemaps.listed(site.url("/"))), sitemaps.problems
         finally:
             fetcher.close()
 
@@ -45,7 +44,7 @@ def found(read):
 
 
 def parse(body: bytes, most: int = 50_000, largest: int = 1_000_000) -> list[str]:
-    return [entry.address for entry in entries(body, most, largest) if entry.kind != SITEMAP]
+    return [entry.address for entry in entries(body, most, largest) if not entry.is_sitemap]
 
 
 def problem(body: bytes, most: int = 50_000, largest: int = 1_000_000) -> str:
@@ -54,7 +53,7 @@ def problem(body: bytes, most: int = 50_000, largest: int = 1_000_000) -> str:
         try:
             next(listed)
         except StopIteration as end:
-            return end.value.problem
+            return end.value[0]
 
 
 def test_the_usual_place_is_tried_without_a_robots_line(site, found) -> None:
@@ -117,14 +116,14 @@ def test_a_broken_file_gives_what_stands_before_the_fault() -> None:
     assert parse(b"") == []
 
 
-def test_lastmod_and_other_languages_are_handed_on(site, read) -> None:
+def test_pages_in_other_languages_are_listed_too(site, read) -> None:
     entry = f"<loc>{site.url('/en')}</loc><lastmod>2024-05-01</lastmod>"
     entry += f'<x:link rel="alternate" hreflang="de" href="{site.url("/de")}"/>'
     entry += '<x:link rel="alternate" hreflang="fr" href="https://other.example/fr"/>'
     site.page(
         "/sitemap.xml", f'<urlset {NS} xmlns:x="http://www.w3.org/1999/xhtml"><url>{entry}</url></urlset>'
     )
-    assert read() == ([site.url("/en"), site.url("/de")], ["2024-05-01", "2024-05-01"], [])
+    assert read() == ([site.url("/en"), site.url("/de")], [])
 
 
 def test_other_usual_places_are_tried_until_one_lists_something(site, found) -> None:
@@ -155,7 +154,7 @@ def test_what_could_not_be_read_is_told(site, read) -> None:
     site.page("/broken.xml", f"<urlset {NS}><url><loc>{site.url('/a')}</loc></url><url")
     site.page("/long.xml", urlset(*(site.url(f"/{n}") for n in range(9))))
     site.page("/big.xml", "<urlset>" + " " * 5000 + "</urlset>")
-    urls, _, problems = read(sitemap_max_urls=7, sitemap_max_bytes=3000)
+    urls, problems = read(sitemap_max_urls=7, sitemap_max_bytes=3000)
     assert urls == [site.url("/a"), *(site.url(f"/{n}") for n in range(7))]
     assert [line.removeprefix(site.url("")) for line in problems] == [
         "https://other.example/s.xml: on another site, so it was not read",
@@ -175,7 +174,7 @@ def test_an_endless_chain_of_indexes_ends(site, read) -> None:
             f"<sitemapindex {NS}><sitemap><loc>{site.url(f'/{n + 1}.xml')}</loc></sitemap></sitemapindex>",
         )
     site.page("/robots.txt", f"Sitemap: {site.url('/0.xml')}")
-    assert read(sitemap_max_files=5)[2] == [
+    assert read(sitemap_max_files=5)[1] == [
         f"{site.url('/5.xml')}: not read, and others, for there are more than 5 files"
     ]
     assert site.hits("/6.xml") == 0
@@ -207,7 +206,7 @@ def endless_index(site, *, size: int = 0, unpacked: int = 0):
 
 def test_an_endless_index_ends_after_some_files_in_vain(site, read) -> None:
     endless_index(site)
-    urls, _, problems = read()
+    urls, problems = read()
     assert urls == []
     assert problems[-1].endswith("not read, and others, for 20 files in a row listed no address of the site")
     assert len(site.requests) <= 21
@@ -216,7 +215,7 @@ def test_an_endless_index_ends_after_some_files_in_vain(site, read) -> None:
 @pytest.mark.parametrize(("size", "unpacked"), [(300_000, 0), (0, 300_000)], ids=["plain", "gzipped"])
 def test_the_files_of_an_endless_index_have_a_size_together(site, read, size: int, unpacked: int) -> None:
     endless_index(site, size=size, unpacked=unpacked)
-    problems = read(sitemap_total_bytes=1_000_000)[2]
+    problems = read(sitemap_total_bytes=1_000_000)[1]
     assert problems[-1].endswith("not read, and others, for the files before it held 1,000,000 bytes")
     assert len(site.requests) <= 6
 
@@ -227,7 +226,7 @@ def test_the_files_of_an_endless_index_have_a_time_together(site, read) -> None:
     site.routes.__class__.get = lambda routes, path, default=None: (
         (lambda handler: (time.sleep(0.2), quick(handler))) if "endless" in path else dict.get(routes, path)
     )
-    problems = read(sitemap_total_s=0.5)[2]
+    problems = read(sitemap_total_s=0.5)[1]
     assert problems[-1].endswith("not read, and others, for the files before it took 0.5 s")
     assert len(site.requests) <= 5
 

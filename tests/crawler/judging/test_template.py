@@ -7,8 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from crawler.judging.templates import Template, TemplateLearner
+from crawler.discovery.frontier import Item
+from crawler.judging.judge import PageJudge
+from crawler.judging.templates import ENOUGH_PAGES, Template, TemplateLearner
+from crawler.options import CrawlOptions
 from crawler.page import Block, Page, content_hash
+from crawler.report import UrlState
+from crawler.visit import ended
 
 OWN = "Page {n} says something of its own that stands nowhere else on the site."
 BANNER = Block("We would like to send you a letter with news about our garden every month.")
@@ -44,6 +49,16 @@ def test_what_stands_at_the_edges_of_most_pages_goes() -> None:
     found = cleaned([page(n) for n in range(8)])
     assert found[5].blocks == (own(5),)
     assert found[5].content_hash == content_hash("Page 5", (own(5),))
+
+
+def test_the_first_pages_of_a_crawl_wait_until_the_template_is_known() -> None:
+    judge = PageJudge(CrawlOptions(start_urls=("https://x.example/",)), {}, None)
+    pages = [page(n) for n in range(ENOUGH_PAGES + 1)]
+    visits = [ended(Item(one.url, 1), UrlState.FETCHED, "", 200, one) for one in pages]
+    taken = [judge.take(visit) for visit in visits]
+    assert [len(endings) for endings in taken] == [0] * (ENOUGH_PAGES - 1) + [ENOUGH_PAGES, 1]
+    found = [ending.outcome.page for endings in taken for ending in endings]
+    assert [one.blocks for one in found[1:]] == [(own(n),) for n in range(1, ENOUGH_PAGES + 1)]
 
 
 def test_facts_in_furniture_stay_on_the_page_nearest_to_the_start() -> None:

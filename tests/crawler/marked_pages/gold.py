@@ -11,16 +11,14 @@ from dataclasses import dataclass, field
 from lxml.etree import _Element
 
 from crawler.page import Page
-from crawler.wordset import wordset
 
 _WORD = re.compile(r"[\u3041-\u30ff\u3400-\u9fff]|[^\W_\u3041-\u30ff\u3400-\u9fff]+")
 _NUMBER = re.compile(r"^ *\d+\. ", re.MULTILINE)
 _UNSEEN = "//script|//style|//template|//noscript|//svg|//head|//iframe|//audio|//video"
 
-_INLINE = wordset(
-    "a abbr acronym b bdi big cite code del dfn em font i ins kbd mark q s samp small span strong sub sup time tt u "
-    "var wbr"
-)
+_INLINE_TAGS = """
+a abbr acronym b bdi big cite code del dfn em font i ins kbd mark q s samp small span strong sub sup time tt u var wbr
+"""
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ def _text(element: _Element) -> str:
     parts = [element.text or ""]
     for child in element:
         if isinstance(child.tag, str):
-            edge = "" if child.tag in _INLINE else "\n"
+            edge = "" if child.tag in _INLINE_TAGS.split() else "\n"
             parts += (edge, _text(child), edge)
         parts.append(child.tail or "")
     return "".join(parts)
