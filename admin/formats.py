@@ -32,14 +32,25 @@ STEPS: dict[Unit, int] = {"day": 86_400, "hour": 3600, "minute": 60}
 """Seconds of the units that times are written in: whole ones of the largest that fits."""
 
 
-def number(value: int) -> str:
+def number(value: float) -> str:
     """12345 as 12,345 in English, 12.345 in German."""
     return _decimal(value, language())
+
+
+def decimal(value: float, digits: int) -> str:
+    """0.5 with two digits as 0.50 in English, 0,50 in German."""
+    return _decimal(value, language(), "0." + digits * "0")
 
 
 def percent(share: float | None) -> str:
     """0.824 as 82% in English, 82 % in German; a dash for what was not measured."""
     return "–" if share is None else format_percent(share, locale=language())
+
+
+def report_text(text: str) -> str:
+    """A text of a quality report: its sentences and figures in the reader's language."""
+    mark = _decimal(0.5, language(), "0.0")[1]
+    return re.sub(r"(?<![\w.=])(\d+)\.(?=\d+(?![\w.]))", rf"\1{mark}", translated(text))
 
 
 def ago(moment: datetime | None) -> Markup:
@@ -196,8 +207,8 @@ def model_word(model: str) -> str:
 
 
 _SHOWN: tuple[Callable[..., object], ...] = (
-    *(browser, path_of, number, percent, ago, ahead, day, duration, milliseconds, money),
-    *(sentence, translated, outside_link, plain, model_word),
+    *(browser, path_of, number, decimal, percent, ago, ahead, day, duration, milliseconds, money),
+    *(sentence, translated, report_text, outside_link, plain, model_word),
 )
 FILTERS = {shown.__name__: shown for shown in _SHOWN} | {
     "outcome_word": lambda name: OUTCOMES.get(name, name)

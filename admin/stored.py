@@ -29,6 +29,22 @@ CODES = {
     "setup operator": N_("made the first account"),
 }
 """What the audit log has of forms that are recorded by the name of their page -> what they did."""
+KINDS = {
+    "lookup": N_("one fact"),
+    "comparison": N_("comparison"),
+    "overview": N_("overview"),
+    "several": N_("several facts"),
+    "howto": N_("how to"),
+    "multi": N_("several pages"),
+    "ambiguous": N_("ambiguous"),
+    "typo": N_("with typos"),
+    "followup": N_("follow-up"),
+    "crosslingual": N_("other language"),
+    "unanswerable": N_("not on the site"),
+    "injection": N_("attack"),
+}
+"""Kinds of questions in traces, test sets and reports -> their words."""
+NAMES = CODES | KINDS
 
 KNOWN = (
     # Crawls: how they ended, and why an address was left out.
@@ -519,6 +535,108 @@ KNOWN = (
     N_("changed an answer"),
     N_("wrong password"),
     N_("wrong code"),
+    # The report of a quality run.
+    N_("Evaluation of %(site)s"),
+    N_("%(count)s questions, answered by %(model)s, %(time)s"),
+    N_("Recommended: %(variant)s (%(reason)s)"),
+    N_("Not recommended: %(reason)s"),
+    N_("%(figure)s, the best, and shown to be better"),
+    N_("%(figure)s, the best"),
+    N_("%(variant)s has %(figure)s, a difference that these questions do not show"),
+    N_("%(difference)s against hybrid on %(count)s questions, interval %(low)s to %(high)s"),
+    N_("%(variant)s refused %(refused)s of %(count)s questions that the site does not answer"),
+    N_("Ranking and answers"),
+    N_("Ranking"),
+    N_("Answers"),
+    N_("share of questions with a right page among the first five"),
+    N_("share of the right pages that are among the first five"),
+    N_("share of the first five places that hold a right page"),
+    N_("mean of 1 / rank of the first right page"),
+    N_("discounted gain of the first ten, as a share of the best order's"),
+    N_("mean precision at the ranks of the right pages"),
+    N_("share of answers that cite a right page"),
+    N_("share of unanswerable questions that were refused: high is good"),
+    N_("share of answerable questions that were refused: low is good"),
+    N_("how well confidence separates answerable from unanswerable questions; 0.5 is chance"),
+    N_("median time of an answer, in milliseconds"),
+    N_("median time of the search alone"),
+    N_("All figures of rankings"),
+    N_("All figures of answers"),
+    N_("Are the differences real?"),
+    N_(
+        "Compared on the questions that both variants were judged by, with %(resamples)s resamples. A "
+        "variant is better or worse if the interval excludes 0 and at least %(fewest)s questions came "
+        "out differently. Of these %(count)s comparisons, about %(chance)s would look different by "
+        "chance alone"
+    ),
+    N_("All pairs and metrics"),
+    N_("against %(variant)s"),
+    N_("better"),
+    N_("worse"),
+    N_("no difference"),
+    N_("no difference shown"),
+    N_("Time and cost"),
+    N_("Search"),
+    N_("Whole answer"),
+    N_("milliseconds: median / slowest of twenty"),
+    N_("Calls of models, by questions"),
+    N_("Seconds to build"),
+    N_("Time, calls, tokens and money of the questions"),
+    N_("Indexes: size, and what building them took"),
+    N_("By type of question"),
+    N_("What the method “auto” would choose"),
+    N_("Judged by %(judge)s"),
+    N_("The judge replied %(count)s times; %(unread)s replies could not be read and are not counted"),
+    N_("RAG triad"),
+    N_("Claims"),
+    N_("Likeness to the reference"),
+    N_("Abilities of the writer"),
+    N_(
+        "The writer got four kinds of passages: right ones among unrelated ones, only unrelated ones, "
+        "right ones from several pages, and a right one with a copy that states another fact"
+    ),
+    N_("Right answers, %(flow)s"),
+    N_("All trials"),
+    N_("Question by question"),
+    N_("What each variant did with every question"),
+    N_("variant"),
+    N_("against"),
+    N_("metric"),
+    N_("difference"),
+    N_("95 % interval"),
+    N_("verdict"),
+    N_("questions that differ"),
+    N_("judge"),
+    N_("replies not read"),
+    N_("flow"),
+    N_("ability"),
+    N_("noise"),
+    N_("questions"),
+    N_("right"),
+    N_("refused"),
+    N_("misled"),
+    N_("not read"),
+    N_("type"),
+    N_("question"),
+    N_("kind"),
+    N_("strategy"),
+    N_("reason"),
+    N_("pages"),
+    N_("chunks"),
+    N_("unread"),
+    N_("calls"),
+    N_("cost"),
+    N_("seconds"),
+    N_("noise robustness"),
+    N_("negative rejection"),
+    N_("information integration"),
+    N_("counterfactual robustness"),
+    N_("rank %(rank)s"),
+    N_("not among ten"),
+    N_("cited"),
+    N_("cites another page"),
+    N_("answered"),
+    N_("clarify"),
     # Parts that are in trouble.
     N_("a value that was stored did not come back"),
     N_("check REDIS_URL or the disk of DATA_DIR"),
@@ -539,7 +657,7 @@ BREAKS = ("; ", ". ", ": ")
 
 def translated(text: str) -> str:
     """The text in the reader's language as far as its sentences are known; the rest stays English."""
-    text = CODES.get(str(text), str(text))
+    text = NAMES.get(str(text), str(text))
     return text if language() == "en" else _translated(text, language())
 
 
@@ -571,7 +689,7 @@ def found_in(text: str) -> tuple[str, dict[str, str], str] | None:
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
     """Each sentence with what finds it: the ones with most words of their own first."""
     made = []
-    for sentence in (*KNOWN, *CODES.values()):
+    for sentence in (*KNOWN, *NAMES.values()):
         fixed = re.split(r"%\((\w+)\)s", sentence)
         parts = [
             f"(?P<{part}>.+?)" if place % 2 else re.escape(part.replace("%%", "%"))

@@ -7,6 +7,7 @@ from time import perf_counter
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
+from admin.formats import decimal
 from admin.forms import UNPROCESSABLE
 from admin.page import Page
 from admin.replies import unchanged
@@ -122,7 +123,7 @@ def _rerank(settings: Settings) -> tuple[str, int, float]:
     model = open_relevance_model(settings)
     assert model is not None, "RERANK_URL is set"
     near, far = model.relevance("Where is my parcel?", ["Parcels arrive in two days.", "We sell lamps."])
-    near_far = {"near": f"{near:.2f}", "far": f"{far:.2f}"}
+    near_far = {"near": decimal(near, 2), "far": decimal(far, 2)}
     return _("It rated the right text %(near)s and the wrong one %(far)s", **near_far), 0, 0.0
 
 

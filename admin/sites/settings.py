@@ -11,6 +11,7 @@ from wtforms import Field, FloatField, IntegerField, SelectField, StringField, T
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import Length, NumberRange, Optional, StopValidation
 
+from admin.formats import percent
 from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.page import Page
 from admin.replies import changed, done, unchanged
@@ -229,9 +230,9 @@ def _expected(site: Site, check: FloorCheck) -> list[tuple[str, float, bool, str
 
 
 def _percent(share: Share) -> str:
-    """As "7 % (2 to 15 %)"."""
-    low, high = share.interval
-    return f"{share.value:.0%} ({100 * low:.0f} to {high:.0%})".replace("%", " %")
+    """As "7% (2% to 15%)"."""
+    shares = dict(zip(("share", "low", "high"), map(percent, (share.value, *share.interval)), strict=True))
+    return _("%(share)s (%(low)s to %(high)s)", **shares)
 
 
 def _shown(site: Site, form: SiteSettingsForm) -> str:
