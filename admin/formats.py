@@ -12,7 +12,7 @@ from babel.dates import format_date, format_timedelta
 from babel.numbers import format_decimal, format_percent
 from markupsafe import Markup, escape
 
-from admin.stored import translated
+from admin.stored import detail_word, translated
 from admin.texts import _, language, lazy
 from server.answering.writing.markup import answer_html
 from server.domain.answer import Answer
@@ -208,7 +208,7 @@ def model_word(model: str) -> str:
 
 _SHOWN: tuple[Callable[..., object], ...] = (
     *(browser, path_of, number, decimal, percent, ago, ahead, day, duration, milliseconds, money),
-    *(sentence, translated, report_text, outside_link, plain, model_word),
+    *(sentence, translated, detail_word, report_text, outside_link, plain, model_word),
 )
 FILTERS = {shown.__name__: shown for shown in _SHOWN} | {
     "outcome_word": lambda name: OUTCOMES.get(name, name)

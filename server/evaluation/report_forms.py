@@ -126,8 +126,8 @@ def comparison_note(report: Mapping[str, Any], comparisons: Sequence[Mapping[str
     return (
         f"Compared on the questions that both variants were judged by, with {by['resamples']} resamples. A "
         f"variant is better or worse if the interval excludes 0 and at least {by['fewest']} questions came "
-        f"out differently. Of these {len(comparisons)} comparisons, about {chance:.0f} would look different by "
-        "chance alone."
+        f"out differently. Of these {len(comparisons)} comparisons, about {chance:.0f} would look different "
+        "by chance alone."
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from admin.formats import report_text
-from admin.stored import BREAKS, CODES, KINDS, found_in, translated
+from admin.stored import BREAKS, CODES, DETAILS, KINDS, found_in, translated
 from admin.texts import written_in
 from server.evaluation.report import Evaluated, report_of
 from server.evaluation.report_forms import html_report, markdown_report
@@ -93,6 +93,17 @@ def test_what_operators_did_is_known():
             (file.name, text) for one in call.args[at : at + 1] for text in texts(one) if not is_known(text)
         ]
     assert unknown == []
+
+
+def test_what_the_audit_log_notes_of_a_change_has_words():
+    names = set()
+    for _, call in calls("admin", "server/commands", "server/api"):
+        name = getattr(call.func, "id", "") or getattr(call.func, "attr", "")
+        if name in ("changed", "_note", "note") or (name == "add" and "audit" in ast.unparse(call.func)):
+            given = [key for one in call.args if isinstance(one, ast.Dict) for key in one.keys]
+            names |= {one.arg for one in call.keywords} | {getattr(one, "value", None) for one in given}
+    assert len(names) > 50
+    assert names - set(DETAILS) - {None} == set()
 
 
 def test_codes_are_names_of_pages_that_say_what_they_did(app):
