@@ -7,7 +7,7 @@ did. A page shows them through `translated`, which looks for a sentence of KNOWN
 import re
 from functools import cache, lru_cache
 
-from admin.texts import N_, _, language
+from admin.texts import N_, _, decimal_mark, language
 
 CODES = {
     "crawl pause": N_("paused a crawl"),
@@ -405,7 +405,13 @@ KNOWN = (
     N_("a section found points to it"),
     N_("its page is pinned"),
     N_("the visitor is on this page"),
+    N_("Passages asked for"),
+    N_("Joined by"),
+    N_("Reordered by"),
+    N_("Also searched"),
     N_("not supported by a cited passage"),
+    N_("%(text)s is not on the cited page"),
+    N_("%(url)s limits the rate of calls"),
     N_("in the page's language, not in %(language)s"),
     N_("its language is not %(language)s"),
     N_("the cited sentence has another amount than %(amount)s"),
@@ -747,6 +753,8 @@ def translated(text: str) -> str:
 # Lists show the same few sentences again and again.
 @lru_cache(maxsize=10_000)
 def _translated(text: str, code: str) -> str:
+    if re.fullmatch(r"\d+\.\d+", text):
+        return text.replace(".", decimal_mark())
     found = found_in(text)
     if found is None or any(mark in value for value in found[1].values() for mark in BREAKS):
         for mark in BREAKS:

@@ -227,7 +227,9 @@ def _came(answer: Answer, trace: Mapping[str, object]) -> str:
 def _facts(trace: Mapping[str, object]) -> list[tuple[str, str]]:
     route, curated = text_of(trace.get("route")), mapping_in(trace.get("curated"))
     facts = [(_("Kind of question"), translated(route))] if route else []
-    facts += [(str(name), text_of(value)) for name, value in mapping_in(trace.get("settings")).items()]
+    facts += [
+        (translated(str(name)), text_of(value)) for name, value in mapping_in(trace.get("settings")).items()
+    ]
     if curated:
         values = {
             "number": text_of(curated.get("id")),

@@ -193,7 +193,7 @@ def change(now: float, then: float) -> str:
     if not round(100 * share):
         return ""
     if abs(share) >= 10:
-        return _("%(num)s times", num=decimal(now / then, 0))
+        return _("%(num)s times as many", num=decimal(now / then, 0))
     return f"{'+' if share > 0 else ''}{percent(share)}"
 
 

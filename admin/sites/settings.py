@@ -12,8 +12,9 @@ from wtforms.fields.choices import SelectChoice
 from wtforms.validators import Length, NumberRange, Optional, StopValidation
 
 from admin.formats import percent
-from admin.forms import UNPROCESSABLE, Form, Needed
+from admin.forms import UNPROCESSABLE, Form, Needed, choices
 from admin.page import Page
+from admin.quality.quality import FLOW_WORDS
 from admin.replies import changed, done, unchanged
 from admin.sites import sites as sites_page
 from admin.texts import _, lazy
@@ -77,7 +78,7 @@ class SiteSettingsForm(Form):
     title = StringField(lazy("Title"), [Length(max=100, message=lazy("The limit is 100 characters."))])
     main_language = StringField(lazy("Main language"))
     strategy = StringField(lazy("Search"), [Needed(lazy("Choose a strategy, such as hybrid."))])
-    flow = SelectField(lazy("Flow"), choices=[SelectChoice(name, name) for name in FLOWS])
+    flow = SelectField(lazy("Checks"), choices=choices((name, FLOW_WORDS.get(name, name)) for name in FLOWS))
     refusals = SelectField(
         lazy("Refusals"),
         choices=[SelectChoice(name, label) for name, label in FLOOR_LABELS.items()],
