@@ -209,7 +209,10 @@ def _came(answer: Answer, trace: Mapping[str, object]) -> str:
     guard = mapping_in(trace.get("guard"))
     if guard:
         reason = text_of(guard.get("reason"))
-        stopped = _("The guard “%(name)s” stopped the question.", name=text_of(guard.get("name")))
+        stopped = _(
+            "Docent did not search: the check “%(name)s” blocked the question.",
+            name=text_of(guard.get("name")),
+        )
         return f"{stopped} {sentence(reason)}"
     shortcut = text_of(trace.get("shortcut"))
     if shortcut:

@@ -260,7 +260,9 @@ def _contact() -> list[PartState]:
         return [PartState("contact", False, says, advice)]
     due = delivery().deliveries.due_since()
     if due and datetime.now(UTC) - due > PATIENCE:
-        return [PartState("contact", False, _("Some are waiting and nothing sends them."), WORKER)]
+        return [
+            PartState("contact", False, _("Messages are waiting, and no worker is sending them."), WORKER)
+        ]
     if failed:
         says = ngettext("%(num)s could not be sent.", "%(num)s could not be sent.", failed)
         return [

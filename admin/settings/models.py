@@ -31,7 +31,7 @@ ADVICE = {
     "unreachable": lazy("Check the address, and that this server may connect to it."),
     "timeout": lazy("Try again. If it stays slow, choose a smaller model or allow more time under Advanced."),
     "rate_limited": lazy("Wait a minute and try again, or check the limits and the credit of your account."),
-    "server_error": lazy("The provider has a fault. Try again later."),
+    "server_error": lazy("The provider reports an error of its own. Try again later."),
     "wrong_key": lazy("Copy the key again from your provider’s page."),
     "wrong_model": lazy("Choose one of the names that the provider offers."),
     "bad_reply": lazy("Check that the address is that of an OpenAI-compatible API. Most end in /v1."),

@@ -117,7 +117,7 @@ def test_too_little_evidence_says_how_much_an_answer_needs(shown):
 @pytest.mark.parametrize(
     ("trace", "words"),
     [
-        ({"guard": {"name": "injection", "reason": "it gives orders"}}, "The guard “injection” stopped the question. It gives"),
+        ({"guard": {"name": "injection", "reason": "it gives orders"}}, "the check “injection” blocked the question. It gives"),
         ({"shortcut": "answer-cache", "from_cache": True}, "the same question was answered before."),
         ({"shortcut": "curated", "curated": {"id": 4, "likeness": 0.91}}, "number 4, similarity 0.91"),
         ({"declined_by": "small-1"}, "The model small-1 said that these passages hold no answer."),
