@@ -153,7 +153,7 @@ def test_a_quality_report_is_in_the_language_of_its_reader(report):  # noqa: F81
         ("pages: 5 indexed, 3 unchanged, 1 removed; sections: 9 new, 2 removed",
          "Seiten: 5 aufgenommen, 3 unverändert, 1 entfernt; Abschnitte: 9 neu, 2 entfernt"),
         ("2 of 7 test questions got worse: ndcg@10 fell from 0.912 to 0.701, and 3.0 points may be lost",
-         "2 von 7 Testfragen wurden schlechter: ndcg@10 fiel von 0,912 auf 0,701, und 3,0 Punkte dürfen verloren gehen"),
+         "2 von 7 Testfragen wurden schlechter: ndcg@10 ist von 0,912 auf 0,701 gesunken, erlaubt sind 3,0 Punkte"),
         ("was refused: wrong password", "wurde abgelehnt: falsches Passwort"),
         ("OSError: no such file", "OSError: no such file"),
     ],
