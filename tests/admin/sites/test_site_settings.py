@@ -124,7 +124,7 @@ def test_an_own_number_has_its_line_too(operator, checked):
     send(operator, refusals="own", floor="0.4")
     shown = operator.get(PATH).text
     assert (
-        "<strong>Own number</strong> (saved): at this setting (floor 0.40) Docent would have answered 2 %"
+        "<strong>Own number</strong> (saved): at this setting (floor 0.40) Docent would have answered 2%"
         in shown
     )
 
