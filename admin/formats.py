@@ -12,8 +12,8 @@ from babel.dates import format_date, format_timedelta
 from babel.numbers import format_decimal, format_percent
 from markupsafe import Markup, escape
 
-from admin.stored import translated
-from admin.texts import _, language, lazy
+from admin.stored import detail_word, translated
+from admin.texts import _, decimal_mark, language, lazy
 from server.answering.writing.markup import answer_html
 from server.domain.answer import Answer
 
@@ -32,14 +32,27 @@ STEPS: dict[Unit, int] = {"day": 86_400, "hour": 3600, "minute": 60}
 """Seconds of the units that times are written in: whole ones of the largest that fits."""
 
 
-def number(value: int) -> str:
+SIZES = {"GB": 1e9, "MB": 1e6, "kB": 1e3}
+
+
+def number(value: float) -> str:
     """12345 as 12,345 in English, 12.345 in German."""
     return _decimal(value, language())
+
+
+def decimal(value: float, digits: int) -> str:
+    """0.5 with two digits as 0.50 in English, 0,50 in German."""
+    return _decimal(value, language(), "0." + digits * "0")
 
 
 def percent(share: float | None) -> str:
     """0.824 as 82% in English, 82 % in German; a dash for what was not measured."""
     return "–" if share is None else format_percent(share, locale=language())
+
+
+def report_text(text: str) -> str:
+    """A text of a quality report: its sentences and figures in the reader's language."""
+    return re.sub(r"(?<![\w.=])(\d+)\.(?=\d+(?![\w.]))", rf"\1{decimal_mark()}", translated(text))
 
 
 def ago(moment: datetime | None) -> Markup:
@@ -143,10 +156,26 @@ def browser(header: str) -> str:
     names = {"Edg/": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome", "Safari/": "Safari"}
     systems = {name: name for name in ("Windows", "Android", "iPhone", "iPad")}
     systems |= {"Mac OS": "macOS", "CrOS": "ChromeOS", "Linux": "Linux"}
-    unknown = header.split("/")[0][:40] or "Unknown browser"
+    unknown = header.split("/")[0][:40]
     name = next((label for mark, label in names.items() if mark in header), unknown)
     system = next((label for mark, label in systems.items() if mark in header), "")
     return f"{name} on {system}" if system else name
+
+
+def browser_word(stored: str) -> str:
+    """What `browser` found, in the reader's language."""
+    name, _on, system = stored.partition(" on ")
+    if not system:
+        return name or _("Unknown browser")
+    return _("%(browser)s on %(system)s", browser=name, system=system)
+
+
+def size(value: float) -> str:
+    """12 bytes, 1.5 MB, 20 GB."""
+    if value < 1000:
+        return _("%(count)s bytes", count=number(value))
+    unit, power = next((unit, power) for unit, power in SIZES.items() if value >= power)
+    return f"{_decimal(value / power, language(), '#,##0.#')} {unit}"
 
 
 def _relative(seconds: float, exact: datetime) -> str:
@@ -196,8 +225,22 @@ def model_word(model: str) -> str:
 
 
 _SHOWN: tuple[Callable[..., object], ...] = (
-    *(browser, path_of, number, percent, ago, ahead, day, duration, milliseconds, money),
-    *(sentence, translated, outside_link, plain, model_word),
+    *(
+        browser,
+        browser_word,
+        size,
+        path_of,
+        number,
+        decimal,
+        percent,
+        ago,
+        ahead,
+        day,
+        duration,
+        milliseconds,
+        money,
+    ),
+    *(sentence, translated, detail_word, report_text, outside_link, plain, model_word),
 )
 FILTERS = {shown.__name__: shown for shown in _SHOWN} | {
     "outcome_word": lambda name: OUTCOMES.get(name, name)

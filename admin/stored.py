@@ -11,12 +11,17 @@ from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 
-from admin.texts import _, language
+from admin.texts import _, decimal_mark, language
 
 _TEXTS = tomllib.loads(Path(__file__).with_name("stored.toml").read_text(encoding="utf-8"))
 CODES: dict[str, str] = _TEXTS["codes"]
 """What the audit log has of forms that are recorded by the name of their page -> what they did."""
-KNOWN = [*chain(*_TEXTS["sentences"].values()), *CODES.values()]
+KINDS: dict[str, str] = _TEXTS["kinds"]
+"""Kinds of questions in traces, test sets and reports -> their words."""
+DETAILS: dict[str, str] = _TEXTS["details"]
+"""Names of what the audit log notes of a change -> their words."""
+NAMES = CODES | KINDS
+KNOWN = [*chain(*_TEXTS["sentences"].values()), *NAMES.values()]
 """Without the full stop at their end. A value may be one of these sentences itself."""
 
 BREAKS = ("; ", ". ", ": ")
@@ -25,13 +30,15 @@ BREAKS = ("; ", ". ", ": ")
 
 def translated(text: str) -> str:
     """The text in the reader's language as far as its sentences are known; the rest stays English."""
-    text = CODES.get(str(text), str(text))
+    text = NAMES.get(str(text), str(text))
     return text if language() == "en" else _translated(text, language())
 
 
 # Lists show the same few sentences again and again.
 @lru_cache(maxsize=10_000)
 def _translated(text: str, code: str) -> str:
+    if re.fullmatch(r"\d+\.\d+", text):
+        return text.replace(".", decimal_mark())
     found = found_in(text)
     if found is None or any(mark in value for value in found[1].values() for mark in BREAKS):
         for mark in BREAKS:
@@ -42,6 +49,11 @@ def _translated(text: str, code: str) -> str:
         return text
     sentence, values, end = found
     return _(sentence, **{name: _translated(one, code) for name, one in values.items()}) + end
+
+
+def detail_word(name: str) -> str:
+    """What the audit log noted of a change, in the reader's language; names of settings stay as they are."""
+    return _(DETAILS[name]) if name in DETAILS else name
 
 
 def found_in(text: str) -> tuple[str, dict[str, str], str] | None:
@@ -69,4 +81,4 @@ def _patterns() -> list[tuple[str, re.Pattern[str]]]:
 
 def extracted(*given: object, **options: object) -> Iterator[tuple[int, None, str, list[str]]]:
     """Yield each sentence for the catalogue, as Babel asks for the texts of a file."""
-    return ((1, None, sentence, []) for sentence in KNOWN)
+    return ((1, None, sentence, []) for sentence in dict.fromkeys([*KNOWN, *DETAILS.values()]))

@@ -15,6 +15,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import cast
 
+from babel import Locale
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.support import LazyProxy
@@ -38,6 +39,11 @@ def language() -> str:
     if "browser_language" not in g:  # a page asks hundreds of times
         g.browser_language = str(request.accept_languages.best_match(LANGUAGES, "en"))
     return str(g.browser_language)
+
+
+def decimal_mark() -> str:
+    """The point or comma of numbers in the language of this request."""
+    return str(Locale.parse(language()).number_symbols["latn"]["decimal"])
 
 
 @contextmanager

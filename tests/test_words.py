@@ -18,8 +18,8 @@ REFERENCE = {
     "CHANGELOG", "words",
 }  # fmt: skip
 ATTRIBUTES = ("placeholder", "title", "aria-label", "alt", "value", "content")
-COMPARING = ("admin/playground/", "admin/quality/")
-"""Pages that compare variants, and so may name them."""
+COMPARING = ("admin/playground/", "admin/quality/", "admin/stored.py")
+"""Pages that compare variants, and so may name them; stored.py has the texts of quality reports."""
 
 
 def named(name):

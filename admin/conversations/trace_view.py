@@ -4,7 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from admin.formats import number, sentence
+from admin.formats import decimal, milliseconds, number, sentence
+from admin.stored import translated
 from admin.texts import _, lazy
 from server.domain.answer import Answer, Outcome
 
@@ -21,6 +22,40 @@ STEPS = {
     "grade": lazy("Checking the draft"),
 }
 """Step -> how a page calls it, in the order in which they happen."""
+NODES = STEPS | {
+    "generate": STEPS["write"],
+    "transform_query": STEPS["transform"],
+    "grade_documents": STEPS["filter"],
+    "grade_retrieval": lazy("Judging the search"),
+    "search_wider": lazy("Wider search"),
+    "refine": lazy("Shortening the passages"),
+    "grade_groundedness": STEPS["verify"],
+    "quote": lazy("Quoting the passages"),
+    "grade_usefulness": lazy("Checking whether the question is answered"),
+    "limit": lazy("Limit of steps reached"),
+    "end": lazy("The end"),
+}
+"""Node of a flow -> how a page calls it."""
+NOTES = {
+    "next": lazy("next"),
+    "query": lazy("searched as"),
+    "found": lazy("found"),
+    "kept": lazy("kept"),
+    "passed": lazy("passed"),
+    "unsupported": lazy("not supported"),
+    "missing": lazy("missing"),
+    "draft": lazy("draft"),
+    "told_to_avoid": lazy("to be left out"),
+    "score": lazy("score"),
+    "worth": lazy("result"),
+    "correct": lazy("good"),
+    "ambiguous": lazy("unclear"),
+    "incorrect": lazy("nothing relevant"),
+    "characters": lazy("characters"),
+    "left": lazy("of them kept"),
+    "visited": lazy("steps"),
+}
+"""What nodes note, and the words among its values."""
 SCORES = {
     "dense": lazy("Meaning"),
     "words": lazy("Words"),
@@ -174,7 +209,10 @@ def _came(answer: Answer, trace: Mapping[str, object]) -> str:
     guard = mapping_in(trace.get("guard"))
     if guard:
         reason = text_of(guard.get("reason"))
-        stopped = _("The guard “%(name)s” stopped the question.", name=text_of(guard.get("name")))
+        stopped = _(
+            "Docent did not search: the check “%(name)s” blocked the question.",
+            name=text_of(guard.get("name")),
+        )
         return f"{stopped} {sentence(reason)}"
     shortcut = text_of(trace.get("shortcut"))
     if shortcut:
@@ -191,10 +229,15 @@ def _came(answer: Answer, trace: Mapping[str, object]) -> str:
 
 def _facts(trace: Mapping[str, object]) -> list[tuple[str, str]]:
     route, curated = text_of(trace.get("route")), mapping_in(trace.get("curated"))
-    facts = [(_("Kind of question"), route)] if route else []
-    facts += [(str(name), text_of(value)) for name, value in mapping_in(trace.get("settings")).items()]
+    facts = [(_("Kind of question"), translated(route))] if route else []
+    facts += [
+        (translated(str(name)), text_of(value)) for name, value in mapping_in(trace.get("settings")).items()
+    ]
     if curated:
-        values = {"number": text_of(curated.get("id")), "likeness": curated.get("likeness")}
+        values = {
+            "number": text_of(curated.get("id")),
+            "likeness": decimal(number_of(curated.get("likeness")) or 0.0, 2),
+        }
         facts.append((_("Own answer"), _("number %(number)s, similarity %(likeness)s", **values)))
     return facts
 
@@ -270,22 +313,31 @@ def _node(
         if name in ("node", "ms") or value in (None, "", []):
             continue
         if isinstance(value, list):
-            shown = ", ".join(f"#{rank[str(one)]}" if str(one) in rank else str(one) for one in value)
+            shown = ", ".join(
+                f"#{rank[str(one)]}" if str(one) in rank else translated(str(one)) for one in value
+            )
+        elif isinstance(value, bool):
+            shown = _("yes") if value else _("no")
+        elif isinstance(value, float):
+            shown = decimal(value, 3)
         else:
-            shown = {True: _("yes"), False: _("no")}[value] if isinstance(value, bool) else str(value)
-        said.append((str(name).replace("_", " "), shown))
-    return text_of(row.get("node")).replace("_", " ").capitalize(), said, number_of(row.get("ms"))
+            known = {"next": NODES, "worth": NOTES}.get(str(name), {})
+            shown = str(known.get(str(value), value))
+        said.append((str(NOTES.get(str(name), name)), shown))
+    node = text_of(row.get("node"))
+    label = _("Decision") if node.startswith("after ") else NODES.get(node, node)
+    return str(label), said, number_of(row.get("ms"))
 
 
 def _prompt(row: Mapping[str, object]) -> Prompted:
     step = text_of(row.get("step"))
     ms, tokens, cost = (number_of(row.get(name)) for name in ("ms", "tokens", "cost"))
     notes = [
-        f"{ms:.0f} ms" if ms is not None else "",
+        milliseconds(ms) if ms is not None else "",
         _("%(count)s tokens", count=number(int(tokens))) if tokens else "",
     ]
     notes += [
-        _("cost %(cost)s", cost=f"{cost:.5f}") if cost else "",
+        _("cost %(cost)s", cost=decimal(cost, 5)) if cost else "",
         _("remembered from before") if row.get("remembered") else "",
     ]
     system, user, reply, error = (text_of(row.get(name)) for name in ("system", "user", "reply", "error"))

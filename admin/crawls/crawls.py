@@ -7,7 +7,7 @@ from itertools import pairwise
 from flask import abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from admin.formats import about
+from admin.formats import about, decimal
 from admin.lists import listed
 from admin.page import Page
 from admin.replies import changed, done, progress, refused
@@ -78,7 +78,7 @@ def speed(run: CrawlRun) -> str:
     pages, seconds = run.counts.get("fetched", 0) + run.counts.get("unchanged", 0), took(run)
     if run.kind != WHOLE or not pages or not run.finished_at or seconds <= 0:
         return ""
-    return f"{pages / seconds:.1f}" if seconds < 10 * pages else f"{pages / seconds:.2g}"
+    return decimal(pages / seconds, 1 if seconds < 10 * pages else 2)
 
 
 def is_active(run: CrawlRun | None) -> bool:
@@ -117,9 +117,9 @@ def pace(run: CrawlRun) -> str:
     if run.state != RUNNING or run.rate <= 0:
         return ""
     if run.rate >= 1:
-        speed = _("%(rate)s addresses a second", rate=f"{run.rate:.1f}")
+        speed = _("%(rate)s addresses a second", rate=decimal(run.rate, 1))
     else:
-        speed = _("%(rate)s addresses a minute", rate=f"{run.rate * 60:.0f}")
+        speed = _("%(rate)s addresses a minute", rate=decimal(run.rate * 60, 0))
     if run.remaining_s is None:
         return speed
     return _("%(speed)s, %(time)s left", speed=speed, time=about(run.remaining_s))

@@ -81,8 +81,8 @@ NOT_GIVEN = {
     "direction": lazy("Not given: the questions go in opposite directions, such as from and to"),
     "language": lazy("Not given: it is for another language"),
     "off": lazy("Not given: it is switched off"),
-    "not yet": lazy("Not given: its first day is still to come"),
-    "ended": lazy("Not given: its last day is past"),
+    "not yet": lazy("Not used yet: its first day is in the future"),
+    "ended": lazy("No longer used: its last day has passed"),
 }
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from flask import current_app, render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.formats import duration, sentence
+from admin.formats import decimal, duration, number, sentence
 from admin.lists import chosen_days, chosen_site
 from admin.page import Page
 from admin.texts import _, lazy, ngettext
@@ -219,10 +219,10 @@ def _disk() -> PartState:
             "disk", False, _("DATA_DIR cannot be read: %(reason)s.", reason=error.strerror), DISK
         )
     least = configuration().settings.storage.disk_free_mb * 1_000_000
-    says = _("%(size)s GB are free on the disk of DATA_DIR.", size=f"{free / 1e9:.1f}")
+    says = _("%(size)s GB are free on the disk of DATA_DIR.", size=decimal(free / 1e9, 1))
     if free >= least:
         return PartState("disk", True, says)
-    stops = _("Crawls stop below %(size)s GB.", size=f"{least / 1e9:g}")
+    stops = _("Crawls stop below %(size)s GB.", size=number(least / 1e9))
     return PartState("disk", False, f"{says} {stops}", DISK)
 
 
@@ -260,7 +260,9 @@ def _contact() -> list[PartState]:
         return [PartState("contact", False, says, advice)]
     due = delivery().deliveries.due_since()
     if due and datetime.now(UTC) - due > PATIENCE:
-        return [PartState("contact", False, _("Some are waiting and nothing sends them."), WORKER)]
+        return [
+            PartState("contact", False, _("Messages are waiting, and no worker is sending them."), WORKER)
+        ]
     if failed:
         says = ngettext("%(num)s could not be sent.", "%(num)s could not be sent.", failed)
         return [

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from urllib.parse import urlencode
 
-from admin.formats import OUTCOMES, milliseconds, money, number, percent, sentence
+from admin.formats import OUTCOMES, decimal, milliseconds, money, number, percent, sentence
 from admin.lists import began
 from admin.overview.health import MODEL_KINDS
 from admin.texts import _, ngettext
@@ -193,7 +193,7 @@ def change(now: float, then: float) -> str:
     if not round(100 * share):
         return ""
     if abs(share) >= 10:
-        return _("%(num)s times", num=f"{now / then:.0f}")
+        return _("%(num)s times as many", num=decimal(now / then, 0))
     return f"{'+' if share > 0 else ''}{percent(share)}"
 
 

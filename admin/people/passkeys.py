@@ -207,7 +207,7 @@ def _challenge(purpose: str) -> tuple[bytes, str]:
     if not isinstance(held, list) or held[0] != purpose or held[3] < time():
         raise PasskeyRefused(_("That took too long. Try again."))
     if not shared().cache.add(f"passkey-challenge:{held[1]}", "1", CHALLENGE_S):
-        raise PasskeyRefused(_("This answer was used already. Try again."))
+        raise PasskeyRefused(_("This sign-in was already used. Log in again."))
     return base64url_to_bytes(held[1]), held[2]
 
 

@@ -20,6 +20,7 @@ from admin.people.sign_ins import tell
 from admin.replies import changed, done, download, refused, unchanged
 from admin.settings import settings as settings_page
 from admin.settings.webhooks import Ticks
+from admin.stored import translated
 from admin.texts import _, lazy
 from server.api.access import configuration, people_stores, stores
 from server.domain.roles import Role, SiteSet, site_list
@@ -267,7 +268,7 @@ def audit_log() -> ResponseReturnValue:
         changes=listed(lambda limit, offset: people_stores().audit.recent(limit, offset, **wanted), ROWS),
         wanted=wanted,
         days=days,
-        people=[("", _("Everyone")), *((one, one) for one in people)],
+        people=[("", _("Everyone")), *((one, translated(one)) for one in people)],
         actions=[("", _("Anything")), *((one, sentence(one).removesuffix(".")) for one in actions)],
         sites=sites,
         is_filtered=any(wanted.values()),

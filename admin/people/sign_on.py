@@ -78,10 +78,10 @@ def _begun() -> tuple[Begun, str]:
         raise SignOnRefused(_("That took too long, or was started in another browser. Try again."))
     begun, target = Begun(*held[:3]), held[3]
     if request.args.get("state") != begun.state:
-        raise SignOnRefused(_("The answer belongs to another sign-in. Try again."))
+        raise SignOnRefused(_("The provider answered another sign-in than this one. Log in again."))
     # The cookie may have been copied before: a sign-in is taken once.
     if not shared().cache.add(f"sign-on:{begun.state}", "1", SIGN_IN_S):
-        raise SignOnRefused(_("The answer was used already. Try again."))
+        raise SignOnRefused(_("This sign-in was already used. Log in again."))
     if request.args.get("iss", "").rstrip("/") not in ("", configuration().settings.sign_on.issuer):
         raise SignOnRefused(_("The answer comes from another provider."))
     return begun, target

@@ -14,6 +14,7 @@ from admin.people.sessions import safe_next
 from admin.quality import quality as quality_page
 from admin.quality.check import too_many
 from admin.replies import changed, done
+from admin.stored import KINDS
 from admin.texts import _, lazy
 from server.api.access import configuration, quality_stores
 from server.domain.roles import Role
@@ -51,7 +52,9 @@ class ChangeForm(CaseForm):
     """With what only the question's own page shows."""
 
     answer = TextAreaField(lazy("What a right answer says"))
-    kind = SelectField(lazy("Type"), choices=choices((name, name) for name in TYPES), default="lookup")
+    kind = SelectField(
+        lazy("Type"), choices=choices((name, lazy(KINDS[name])) for name in TYPES), default="lookup"
+    )
 
 
 @page.get("/sites/<site_id>/quality/cases", role=Role.EDITOR)

@@ -8,6 +8,7 @@ from flask import render_template, request
 from flask.typing import ResponseReturnValue
 from wtforms import SelectField
 
+from admin.formats import decimal
 from admin.forms import UNPROCESSABLE, Decimal, Form, WholeNumber, choices, problem, ready_testsets
 from admin.lists import listed
 from admin.page import Page
@@ -248,12 +249,12 @@ def run_word(run: QualityRun) -> str:
 
 def share(value: float | None) -> str:
     """A figure in [0, 1] as reports write it."""
-    return "–" if value is None else f"{value:.3f}"
+    return "–" if value is None else decimal(value, 3)
 
 
 def points(value: float) -> str:
     """A difference of figures in points of a hundred."""
-    return f"{100 * value:+.1f}"
+    return ("+" if value >= 0 else "") + decimal(100 * value, 1)
 
 
 def chosen_ways(chosen: Mapping[str, Any]) -> str:

@@ -10,11 +10,12 @@ from markupsafe import Markup
 from wtforms import BooleanField, SelectField, SelectMultipleField, StringField
 from wtforms.validators import Length
 
+from admin.formats import report_text
 from admin.forms import UNPROCESSABLE, Form, WholeNumber, choices, problem, ready_testsets
 from admin.page import Page
 from admin.quality import quality as quality_page
 from admin.replies import changed, done, download, progress, refused, unchanged
-from admin.texts import _, lazy
+from admin.texts import _, language, lazy
 from server.answering.flows.table import FLOWS
 from server.api.access import configuration, crawling, quality_stores, stores
 from server.domain.registry import UnknownName
@@ -136,7 +137,9 @@ def _file(run: QualityRun, report: dict[str, Any], form: str) -> str | bytes | I
         return answer_lines(quality_stores().runs, run.id)
     if form == "json":
         return json_report(report)
-    return html_report(report) if form == "html" else markdown_report(report)
+    if form == "md":
+        return markdown_report(report, report_text)
+    return html_report(report, report_text, language())
 
 
 def _shown(site: Site, run: QualityRun) -> dict[str, Any]:
@@ -146,7 +149,7 @@ def _shown(site: Site, run: QualityRun) -> dict[str, Any]:
     return {
         "report": report,
         # The body of the report as it is written to files; every text in it is escaped there.
-        "body": Markup(report_body(report)) if report is not None else "",
+        "body": Markup(report_body(report, report_text)) if report is not None else "",
         "site": site,
         "run": run,
         "before": before,

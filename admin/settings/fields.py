@@ -9,7 +9,7 @@ from datetime import datetime
 from flask import flash, g, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
-from admin.formats import sentence
+from admin.formats import number, sentence
 from admin.forms import UNPROCESSABLE
 from admin.replies import changed, unchanged
 from admin.settings.words import WORDS
@@ -168,7 +168,9 @@ def _default(name: str) -> str:
     default = SETTINGS[name].default
     if isinstance(default, bool):
         return _("on") if default else _("off")
-    return f"{default:,g}" if isinstance(default, float) else as_text(default)
+    if isinstance(default, int | float):
+        return number(default)
+    return as_text(default)
 
 
 def _kind(name: str) -> str:

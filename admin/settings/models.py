@@ -7,6 +7,7 @@ from time import perf_counter
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
+from admin.formats import decimal
 from admin.forms import UNPROCESSABLE
 from admin.page import Page
 from admin.replies import unchanged
@@ -30,7 +31,7 @@ ADVICE = {
     "unreachable": lazy("Check the address, and that this server may connect to it."),
     "timeout": lazy("Try again. If it stays slow, choose a smaller model or allow more time under Advanced."),
     "rate_limited": lazy("Wait a minute and try again, or check the limits and the credit of your account."),
-    "server_error": lazy("The provider has a fault. Try again later."),
+    "server_error": lazy("The provider reports an error of its own. Try again later."),
     "wrong_key": lazy("Copy the key again from your provider’s page."),
     "wrong_model": lazy("Choose one of the names that the provider offers."),
     "bad_reply": lazy("Check that the address is that of an OpenAI-compatible API. Most end in /v1."),
@@ -122,7 +123,7 @@ def _rerank(settings: Settings) -> tuple[str, int, float]:
     model = open_relevance_model(settings)
     assert model is not None, "RERANK_URL is set"
     near, far = model.relevance("Where is my parcel?", ["Parcels arrive in two days.", "We sell lamps."])
-    near_far = {"near": f"{near:.2f}", "far": f"{far:.2f}"}
+    near_far = {"near": decimal(near, 2), "far": decimal(far, 2)}
     return _("It rated the right text %(near)s and the wrong one %(far)s", **near_far), 0, 0.0
 
 

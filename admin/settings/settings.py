@@ -60,7 +60,9 @@ def settings_back() -> ResponseReturnValue:
     except WrongSetting as error:
         return refused(_("The setting was not reset. %(reason)s", reason=sentence_of(error)), endpoint)
     changed("reset a setting", setting=name.upper())
-    return done(_("%(label)s has its value from the start again.", label=label_of(name)), endpoint)
+    return done(
+        _("%(label)s is reset to the value that Docent was started with.", label=label_of(name)), endpoint
+    )
 
 
 PLACES: dict[str, str] = {}

@@ -154,7 +154,9 @@ WORDS = {
         lazy("Sender"), lazy("Such as Docent <docent@example.com>. Your mail server must allow it.")
     ),
     "contact_tries": SettingWords(
-        lazy("Attempts"), lazy("Before an e-mail or a webhook counts as failed."), rare=True
+        lazy("Attempts"),
+        lazy("How often Docent tries to deliver an e-mail or a webhook before it gives up."),
+        rare=True,
     ),
     "contact_retry_s": SettingWords(
         lazy("First pause"), lazy("In seconds. Each further pause is three times as long."), rare=True
@@ -169,7 +171,7 @@ WORDS = {
     ),
     # People
     "require_second_factor": SettingWords(
-        lazy("Second factor for everybody"), lazy("Whoever has none sets one up after the next login.")
+        lazy("Second factor for everybody"), lazy("People without one set it up at their next login.")
     ),
     "session_idle_minutes": SettingWords(
         lazy("Log out when idle"), lazy("In minutes without opening a page.")

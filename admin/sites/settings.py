@@ -11,8 +11,10 @@ from wtforms import Field, FloatField, IntegerField, SelectField, StringField, T
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import Length, NumberRange, Optional, StopValidation
 
-from admin.forms import UNPROCESSABLE, Form, Needed
+from admin.formats import percent
+from admin.forms import UNPROCESSABLE, Form, Needed, choices
 from admin.page import Page
+from admin.quality.quality import FLOW_WORDS
 from admin.replies import changed, done, unchanged
 from admin.sites import sites as sites_page
 from admin.texts import _, lazy
@@ -76,7 +78,7 @@ class SiteSettingsForm(Form):
     title = StringField(lazy("Title"), [Length(max=100, message=lazy("The limit is 100 characters."))])
     main_language = StringField(lazy("Main language"))
     strategy = StringField(lazy("Search"), [Needed(lazy("Choose a strategy, such as hybrid."))])
-    flow = SelectField(lazy("Flow"), choices=[SelectChoice(name, name) for name in FLOWS])
+    flow = SelectField(lazy("Checks"), choices=choices((name, FLOW_WORDS.get(name, name)) for name in FLOWS))
     refusals = SelectField(
         lazy("Refusals"),
         choices=[SelectChoice(name, label) for name, label in FLOOR_LABELS.items()],
@@ -229,9 +231,9 @@ def _expected(site: Site, check: FloorCheck) -> list[tuple[str, float, bool, str
 
 
 def _percent(share: Share) -> str:
-    """As "7 % (2 to 15 %)"."""
-    low, high = share.interval
-    return f"{share.value:.0%} ({100 * low:.0f} to {high:.0%})".replace("%", " %")
+    """As "7% (2% to 15%)"."""
+    shares = dict(zip(("share", "low", "high"), map(percent, (share.value, *share.interval)), strict=True))
+    return _("%(share)s (%(low)s to %(high)s)", **shares)
 
 
 def _shown(site: Site, form: SiteSettingsForm) -> str:

@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, SelectField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 
-from admin.formats import sentence
+from admin.formats import decimal, number, sentence
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.page import Page
 from admin.sites import sites as sites_page
@@ -299,8 +299,8 @@ def warnings(accent: str) -> list[str]:
         _(
             "%(what)s: the contrast is %(ratio)s : 1. Some visitors need at least %(least)s : 1.",
             what=row.name,
-            ratio=f"{row.ratio:.1f}",
-            least=f"{row.least:g}",
+            ratio=decimal(row.ratio, 1),
+            least=number(row.least),
         )
         for row in contrasts(accent)
         if not row.enough

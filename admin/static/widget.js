@@ -29,7 +29,7 @@ function measure() {
     const grounds = row.dataset.ground ? [row.dataset.ground] : ["#ffffff", "#000000"];
     const ratio = Math.max(...grounds.map((other) => contrast(colour, other)));
     const enough = ratio >= Number(row.dataset.least);
-    row.querySelector("b").textContent = `${ratio.toFixed(1)} : 1`;
+    row.querySelector("b").textContent = `${ratio.toLocaleString(document.documentElement.lang, { minimumFractionDigits: 1, maximumFractionDigits: 1 })} : 1`;
     const badge = row.querySelector(".badge");
     Object.assign(badge, { textContent: enough ? badge.dataset.enough : badge.dataset.little, className: `badge ${enough ? "well" : "warn"}` });
   }

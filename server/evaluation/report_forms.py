@@ -1,6 +1,6 @@
 """A report as an HTML page that needs nothing else, and as Markdown; both are templates."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ MEANINGS = {
     "citation_correct": "share of answers that cite a right page",
     "refused_unanswerable": "share of unanswerable questions that were refused: high is good",
     "refused_answerable": "share of answerable questions that were refused: low is good",
-    "answerable_auc": "how well confidence tells answerable from unanswerable questions; 0.5 is chance",
+    "answerable_auc": "how well confidence separates answerable from unanswerable questions; 0.5 is chance",
     "p50_ms": "median time of an answer, in milliseconds",
     "search_p50_ms": "median time of the search alone",
 }
@@ -73,7 +73,7 @@ def metric_table(runs: Sequence[Mapping[str, Any]], names: Sequence[str], of: st
     """A row for each run; columns that no run has a figure for are left out."""
     present = [name for name in names if any(run[of].get(name) is not None for run in runs)]
     return Table(
-        ("way", *present),
+        ("variant", *present),
         tuple((run["name"], *(figure(run[of].get(name)) for name in present)) for run in runs),
     )
 
@@ -101,13 +101,21 @@ def comparison_table(comparisons: Sequence[Mapping[str, Any]]) -> Table:
             one["against"],
             one["metric"],
             f"{one['difference']:+.3f}",
-            f"{one['low']:+.3f} to {one['high']:+.3f}",
+            f"{one['low']:+.3f} … {one['high']:+.3f}",
             one["verdict"],
-            f"{one['differing']} of {one['questions']}",
+            f"{one['differing']} / {one['questions']}",
         )
         for one in comparisons
     )
-    columns = ("way", "against", "metric", "difference", "95 % interval", "verdict", "questions that differ")
+    columns = (
+        "variant",
+        "against",
+        "metric",
+        "difference",
+        "95 % interval",
+        "verdict",
+        "questions that differ",
+    )
     return Table(columns, tuple(rows))
 
 
@@ -116,10 +124,10 @@ def comparison_note(report: Mapping[str, Any], comparisons: Sequence[Mapping[str
     by = report["compared_by"]
     chance = len(comparisons) * (1 - by["level"])
     return (
-        f"Paired over the questions that both ways were judged by, {by['resamples']} resamples. A way counts "
-        f"as better or worse when the interval leaves 0 out and at least {by['fewest']} questions came out "
-        f"differently. Of these {len(comparisons)} comparisons about {chance:.0f} would look different by "
-        "chance alone."
+        f"Compared on the questions that both variants were judged by, with {by['resamples']} resamples. A "
+        f"variant is better or worse if the interval excludes 0 and at least {by['fewest']} questions came "
+        f"out differently. Of these {len(comparisons)} comparisons, about {chance:.0f} would look different "
+        "by chance alone."
     )
 
 
@@ -130,8 +138,8 @@ def judge_table(judge: Mapping[str, Any], names: Sequence[str]) -> Table:
     rows = []
     for run in runs:
         cells = (f"{figure(run['metrics'].get(name))} (n {run['judged'].get(name, 0)})" for name in present)
-        rows.append((run["name"], judge["judge"], *cells, f"{run['unread']} of {run['asked']}"))
-    return Table(("way", "judge", *present, "replies not read"), tuple(rows))
+        rows.append((run["name"], judge["judge"], *cells, f"{run['unread']} / {run['asked']}"))
+    return Table(("variant", "judge", *present, "replies not read"), tuple(rows))
 
 
 def ability_table(abilities: Sequence[Mapping[str, Any]]) -> Table:
@@ -175,7 +183,7 @@ def _cell(row: Mapping[str, Any]) -> str:
         parts.append("cited" if verdicts["citation_correct"] else "cites another page")
     elif row["outcome"]:
         parts.append("answered")
-    return ", ".join(parts)
+    return "; ".join(parts)
 
 
 COMPARED = ("recall@5", "mrr@10", "ndcg@10", "hit@5", "citation_correct", "refused_unanswerable",
@@ -188,19 +196,24 @@ LEAST_SCALE = 0.05
 """A difference in the third digit does not fill the picture."""
 
 
-def html_report(report: Mapping[str, Any]) -> str:
+Say = Callable[[str], str]
+"""Gives an English text of the report in the language of its reader, placeholders and all."""
+
+
+def html_report(report: Mapping[str, Any], say: Say = str, language: str = "en") -> str:
     """The whole page."""
-    return _TEMPLATES.get_template("report.html").render(report=report, questions=True)
+    parts = {"report": report, "questions": True, "say": say, "language": language}
+    return _TEMPLATES.get_template("report.html").render(parts)
 
 
-def report_body(report: Mapping[str, Any]) -> str:
+def report_body(report: Mapping[str, Any], say: Say = str) -> str:
     """The part of the page below its heading, without the table of all questions. Every text is escaped."""
-    return _TEMPLATES.get_template("report_body.html").render(report=report, questions=False)
+    return _TEMPLATES.get_template("report_body.html").render(report=report, questions=False, say=say)
 
 
-def markdown_report(report: Mapping[str, Any]) -> str:
+def markdown_report(report: Mapping[str, Any], say: Say = str) -> str:
     """Everything, ending with a line for each question."""
-    return _TEMPLATES.get_template("report.md").render(report=report)
+    return _TEMPLATES.get_template("report.md").render(report=report, say=say)
 
 
 def models(report: Mapping[str, Any]) -> str:
@@ -248,8 +261,10 @@ def _place(value: float, widest: float) -> str:
     return f"{50 + 48 * value / widest:.2f}%"
 
 
-def _markdown(table: Table) -> str:
-    lines = [table.columns, tuple("---" for _ in table.columns), *table.rows]
+def _markdown(table: Table, say: Say, names: Collection[int] = (1,)) -> str:
+    """`names`: the columns that hold what a person or the site wrote, from 1."""
+    rows = [[cell if at in names else say(cell) for at, cell in enumerate(row, 1)] for row in table.rows]
+    lines = [[say(name) for name in table.columns], ["---"] * len(table.columns), *rows]
     return "\n".join("| " + " | ".join(_escaped(cell) for cell in line) + " |" for line in lines)
 
 

@@ -256,8 +256,8 @@ class Asking:
         return {
             "Passages asked for": str(order.retrieve_limit or settings.retrieval.retrieve_limit),
             "Joined by": tuning.fusion,
-            "Second look": tuning.rerank,
-            **({"Searched beside": ", ".join(added)} if added else {}),
+            "Reordered by": tuning.rerank,
+            **({"Also searched": ", ".join(added)} if added else {}),
         }
 
     def _with_texts(self, rows: list[Mapping[str, object]]) -> list[dict[str, object]]:

@@ -38,6 +38,7 @@ def test_from_the_setup_link_to_a_site_that_is_read(tab, runtime):
     tab.get_by_role("link", name="Overview").click()
     tab.get_by_text("More figures").click()
     expect(tab.get_by_text("Answers visitors")).to_be_visible()
+    tab.get_by_role("button", name="Account", exact=True).click()
     tab.get_by_role("button", name="Log out").click()
     expect(tab.get_by_text("You are logged out.")).to_be_visible()
 

@@ -115,3 +115,73 @@ def test_forms_show_what_is_wrong_beside_the_field(browser, address, runtime):
         ) == ("Write your e-mail address. You log in with it.")
         tab.goto("/admin/login")
         check(tab, "login", "phone", "light")
+
+
+NARROW = ("overview", "sites", "conversation", "crawl", "gaps", "settings_models", "widget", "quality_run")
+SPACING = """* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important; }
+    p { margin-bottom: 2em !important; }"""
+BARE = """() => [...document.querySelectorAll("button, input:not([type=hidden]), select, textarea")]
+    .filter((one) => one.getClientRects().length && !one.matches(".link, [type=checkbox]"))
+    .filter((one) => parseFloat(getComputedStyle(one).borderTopWidth) === 0).map((one) => one.outerHTML.slice(0, 100))"""
+CUT = """() => [...document.querySelectorAll("main *")]
+    .filter((one) => one.getClientRects().length && !one.closest(".unseen, svg, iframe, .window, .chips, thead"))
+    .filter((one) => getComputedStyle(one).overflowX === "hidden" && one.scrollWidth > one.clientWidth + 1)
+    .map((one) => one.outerHTML.slice(0, 100))"""
+FAINT = """() => {
+    const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
+    const light = (colour) => parts(colour).slice(0, 3).map((one) => one / 255)
+        .map((one) => (one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, one, at) => sum + one * [0.2126, 0.7152, 0.0722][at], 0);
+    const ground = (one) => { const colour = getComputedStyle(one).backgroundColor;
+        return parts(colour)[3] === 0 && one.parentElement ? ground(one.parentElement) : colour; };
+    return [...document.querySelectorAll("input:not([type=hidden]), select, textarea")]
+        .filter((one) => one.getClientRects().length && !one.matches(":focus, [type=checkbox], [type=color]"))
+        .map((one) => [one, light(getComputedStyle(one).borderTopColor), light(ground(one.parentElement))])
+        .filter(([, edge, under]) => (Math.max(edge, under) + 0.05) / (Math.min(edge, under) + 0.05) < 3)
+        .map(([one]) => one.outerHTML.slice(0, 100));
+}"""
+
+
+def test_zoom_spacing_forced_colours_and_reduced_motion_are_followed(browser, address, cookie, busy):
+    """At 320 px (1280 px at 400 %) nothing scrolls sideways, also with the text spacing of WCAG 1.4.12."""
+    wrong = []
+    with opened(browser, address, "phone", "light", [cookie]) as tab:
+        tab.set_viewport_size({"width": 320, "height": 256})
+        for name in NARROW:
+            tab.goto(PAGES[name].format(**vars(busy)))
+            for what in ("zoom", "spacing"):
+                if what == "spacing":
+                    tab.evaluate(
+                        "(css) => { const sheet = new CSSStyleSheet(); sheet.replaceSync(css);"
+                        " document.adoptedStyleSheets = [sheet]; }",
+                        SPACING,
+                    )
+                if tab.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                    wrong.append((name, what, "scrolls sideways"))
+                wrong += [(name, what, one) for one in tab.evaluate(CUT)]
+            for scheme in ("light", "dark"):
+                tab.emulate_media(color_scheme=scheme)
+                wrong += [(name, scheme, "faint", one) for one in tab.evaluate(FAINT)]
+            tab.emulate_media(color_scheme="light", forced_colors="active", reduced_motion="reduce")
+            wrong += [(name, "forced", one) for one in tab.evaluate(BARE)]
+            wrong += [(name, "moves", one) for one in tab.evaluate(MOVES)]
+            tab.emulate_media(forced_colors="none", reduced_motion="no-preference")
+    assert wrong == []
+
+
+MOVES = "() => document.getAnimations().filter((one) => one.playState === 'running').map(String)"
+
+
+def test_the_menu_of_the_account_names_the_person_and_closes_with_escape(browser, address, cookie):
+    with opened(browser, address, "phone", "light", [cookie]) as tab:
+        tab.goto("/admin/sites")
+        button = tab.get_by_role("button", name="Account", exact=True)
+        button.click()
+        shown = tab.get_by_text("ada@example.com")
+        assert shown.is_visible()
+        assert shown.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+        assert tab.get_by_role("link", name="My account").is_visible()
+        check(tab, "account_menu", "phone", "light")
+        tab.keyboard.press("Escape")
+        assert not shown.is_visible()
+        assert button.evaluate("(one) => one === document.activeElement")

@@ -1,13 +1,18 @@
 """Sentences that the server and the crawler write are known to the catalogue, and so shown in every language."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
 
-from admin.stored import BREAKS, CODES, found_in, translated
+from admin.formats import report_text
+from admin.stored import BREAKS, CODES, DETAILS, KINDS, found_in, translated
 from admin.texts import written_in
+from server.evaluation.report import Evaluated, report_of
+from server.evaluation.report_forms import html_report, markdown_report
 from tests.admin.routes import rules
+from tests.evaluation.test_report import STRONG, WEAK, report, run, with_unanswerable  # noqa: F401
 
 ROOT = Path(__file__).parents[2]
 RAISED = {
@@ -90,9 +95,51 @@ def test_what_operators_did_is_known():
     assert unknown == []
 
 
+def test_what_the_audit_log_notes_of_a_change_has_words():
+    names = set()
+    for _, call in calls("admin", "server/commands", "server/api"):
+        name = getattr(call.func, "id", "") or getattr(call.func, "attr", "")
+        if name in ("changed", "_note", "note") or (name == "add" and "audit" in ast.unparse(call.func)):
+            given = [key for one in call.args if isinstance(one, ast.Dict) for key in one.keys]
+            names |= {one.arg for one in call.keywords} | {getattr(one, "value", None) for one in given}
+    assert len(names) > 50
+    assert names - set(DETAILS) - {None} == set()
+
+
 def test_codes_are_names_of_pages_that_say_what_they_did(app):
     pages = {endpoint.removeprefix("admin.").replace("_", " ") for endpoint, _, _ in rules(app, "POST")}
     assert set(CODES) - pages == set()
+
+
+NAMES_OF_FIGURES = re.compile(r"[a-z]+(@\d+|\d*_\w+)|bytes|f1|precision|recall|[a-z]*ness|hallucination|id")
+
+
+def test_each_text_of_a_quality_report_is_known(report):  # noqa: F811
+    careless = report_of(Evaluated("shop", "Shop", [with_unanswerable(run("hybrid", STRONG), 3)]))
+    shown = []
+
+    def say(text):
+        shown.append(text)
+        return text
+
+    for one in (report, careless):
+        html_report(one, say)
+        markdown_report(one, say)
+    fixed = {re.sub(r"[-+…\d.,:/ %n()]+", "", text) and text for text in shown} - {""}
+    own = {run["name"] for one in (report, careless) for run in one["runs"]}
+    assert len(fixed - own) > 60
+    unknown = {text for text in fixed - own - set(KINDS) if not is_known(text)}
+    assert {text for text in unknown if not NAMES_OF_FIGURES.fullmatch(text)} == set()
+
+
+def test_a_quality_report_is_in_the_language_of_its_reader(report):  # noqa: F811
+    with written_in("de"):
+        page, text = html_report(report, report_text, "de"), markdown_report(report, report_text)
+    assert '<html lang="de">' in page
+    assert "0,500" in page
+    assert "0.500" not in re.sub("<svg.*?</svg>", "", page)
+    assert "+0,500" in text
+    assert "hipporag, direct" in text
 
 
 @pytest.mark.parametrize(
@@ -105,6 +152,8 @@ def test_codes_are_names_of_pages_that_say_what_they_did(app):
          "https://a.example/: Status 404. Prüfen Sie die Adresse in einem Browser."),
         ("pages: 5 indexed, 3 unchanged, 1 removed; sections: 9 new, 2 removed",
          "Seiten: 5 aufgenommen, 3 unverändert, 1 entfernt; Abschnitte: 9 neu, 2 entfernt"),
+        ("2 of 7 test questions got worse: ndcg@10 fell from 0.912 to 0.701, and 3.0 points may be lost",
+         "2 von 7 Testfragen wurden schlechter: ndcg@10 ist von 0,912 auf 0,701 gesunken, erlaubt sind 3,0 Punkte"),
         ("was refused: wrong password", "wurde abgelehnt: falsches Passwort"),
         ("OSError: no such file", "OSError: no such file"),
     ],

@@ -86,5 +86,6 @@ def test_an_owner_works_on_the_dashboard(tab, address):
     for entry in tab.locator("nav a").evaluate_all("links => links.map((link) => link.href)"):
         assert entry.startswith(f"{address}/"), entry
         tab.goto(entry)
+    tab.get_by_role("button", name="Account", exact=True).click()
     tab.get_by_role("button", name="Log out").first.click()
     assert tab.url == f"{address}/admin/login"

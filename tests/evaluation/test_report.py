@@ -128,8 +128,8 @@ def test_markdown_tells_the_same(report, tmp_path):
     text = (tmp_path / "report.md").read_text()
     assert "Lamps & &lt;b>more" in text
     assert "| hipporag, direct | hybrid, direct | recall@5 | +0.500 |" in text
-    assert "better | 20 of 40 |" in text
-    assert "## Judged by: model x" in text
+    assert "better | 20 / 40 |" in text
+    assert "## Judged by model x" in text
     assert len(re.findall(r"^\| q\d", text, re.M)) == 40
 
 

@@ -230,3 +230,47 @@ def test_a_long_conversation_comes_back_whole(new_profile, opened, script):
     ask(page, "One more?")
     expect(page.locator("article")).to_have_count(202)
     answered(page, 101)
+
+
+def test_at_400_percent_zoom_the_answer_has_room_and_everything_is_reached(visit):
+    """A window of 1280 x 1024 at 400 %, as EN 301 549 (9.1.4.10) asks."""
+    page = visit()
+    page.set_viewport_size({"width": 320, "height": 256})
+    page.locator(".launcher").click()
+    page.locator(".chip").first.click()
+    answered(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.locator(".log").bounding_box()["height"] >= 120
+    field = page.get_by_placeholder("Ask a question")
+    field.focus()
+    expect(field).to_be_in_viewport()
+    assert field.bounding_box()["height"] >= 24
+
+
+def test_nothing_moves_for_people_who_prefer_reduced_motion(visit):
+    page = visit()
+    page.emulate_media(reduced_motion="reduce")
+    page.locator(".launcher").click()
+    page.locator(".chip").first.click()
+    assert page.evaluate(RUNNING) == []
+    answered(page)
+    assert page.evaluate(RUNNING) == []
+
+
+RUNNING = """() => document.querySelector("site-chat").shadowRoot.getAnimations()
+    .filter((one) => one.playState === "running" && one.effect.getComputedTiming().duration > 10).map(String)"""
+
+
+def test_borders_show_controls_in_forced_colours(visit):
+    page = visit()
+    page.emulate_media(forced_colors="active")
+    page.locator(".launcher").click()
+    page.locator(".chip").first.wait_for()
+    bare = page.locator("site-chat").evaluate(
+        """(chat) => [...chat.shadowRoot.querySelectorAll("button, textarea")]
+            .filter((one) => one.checkVisibility() && one.getClientRects().length)
+            .filter((one) => { for (let at = one; at && at !== chat.shadowRoot; at = at.parentElement)
+                if (parseFloat(getComputedStyle(at).borderTopWidth) > 0 && !at.matches("dialog")) return false; return true; })
+            .map((one) => one.outerHTML.slice(0, 80))"""
+    )
+    assert bare == []

@@ -65,6 +65,7 @@ hgroup p, .menu p, #foot { font-size: .8em }
 .menu button:hover, .chip:hover, .push:hover:enabled { background: var(--soft) }
 .menu button:last-child { white-space: normal }
 .log { flex: 1; overflow: hidden auto; overscroll-behavior: contain; padding: 18px }
+@media (max-height: 319.98px) { .panel { overflow: hidden auto } .log { flex: 1 0 9em } }
 .log:focus-visible { outline-offset: -3px }
 .hello { font-size: 1.3em; font-weight: 650; line-height: 1.3; margin: 6px 0 18px }
 .hello :not(:empty) { display: block; margin-top: 8px; font-size: .7em; font-weight: 400 }

@@ -167,7 +167,7 @@ def test_health_notices_that_nobody_sends(operator, runtime, shop):
     request = write(runtime)
     claimed = runtime.delivery.deliveries.claim(datetime.now(UTC), timedelta(hours=-1))
     assert claimed.request_id == request.id
-    assert "Some are waiting and nothing sends them" in operator.get("/admin/health").text
+    assert "Messages are waiting, and no worker is sending them" in operator.get("/admin/health").text
 
 
 def test_an_incident_of_messages_is_explained(operator, runtime, shop):

@@ -1,11 +1,12 @@
 """The trace of an answer as pages show it: for every flow and outcome, and for messages from before."""
 
 import re
+from pathlib import Path
 
 import pytest
 from flask import render_template_string
 
-from admin.conversations.trace_view import trace_view
+from admin.conversations.trace_view import NODES, NOTES, trace_view
 from server.domain.answer import Answer, Outcome
 
 SHOWN = '{% from "admin/_trace.html" import trace_of %}{{ trace_of(answer) }}'
@@ -82,8 +83,20 @@ def test_candidates_have_a_column_for_each_retriever_and_say_what_was_kept_and_c
 
 def test_the_flow_names_passages_by_their_place():
     view = trace_view(Answer(Outcome.ANSWERED, "", trace=WHOLE))
-    assert view.nodes[0] == ("Grade documents", [("kept", "#1")], 3.2)
-    assert view.nodes[1] == ("Grade usefulness", [("passed", "no"), ("missing", "the price")], 1.0)
+    assert view.nodes[0] == ("Choosing passages", [("kept", "#1")], 3.2)
+    asked = "Checking whether the question is answered"
+    assert view.nodes[1] == (asked, [("passed", "no"), ("missing", "the price")], 1.0)
+
+
+def test_each_node_of_a_flow_and_what_it_notes_has_its_words():
+    flows = Path(__file__).parents[3] / "server/answering/flows"
+    text = "".join((flows / f"{name}.py").read_text() for name in ("self_rag", "corrective", "state_graph"))
+    nodes = re.findall(r'"(\w+)": self\._(?!limit|after)', text) + re.findall(r'"node": "(\w+)"', text)
+    notes = re.findall(r'"(\w+)":', " ".join(re.findall(r"(?:SEEN:|seen =) (\{.*?\})", text)))
+    assert len(nodes) > 10
+    assert len(notes) > 10
+    assert set(nodes) - set(NODES) == set()
+    assert set(notes) - set(NOTES) == set()
 
 
 def test_the_steps_stand_in_the_order_in_which_they_happen_and_fill_the_bar():
@@ -104,7 +117,7 @@ def test_too_little_evidence_says_how_much_an_answer_needs(shown):
 @pytest.mark.parametrize(
     ("trace", "words"),
     [
-        ({"guard": {"name": "injection", "reason": "it gives orders"}}, "The guard “injection” stopped the question. It gives"),
+        ({"guard": {"name": "injection", "reason": "it gives orders"}}, "the check “injection” blocked the question. It gives"),
         ({"shortcut": "answer-cache", "from_cache": True}, "the same question was answered before."),
         ({"shortcut": "curated", "curated": {"id": 4, "likeness": 0.91}}, "number 4, similarity 0.91"),
         ({"declined_by": "small-1"}, "The model small-1 said that these passages hold no answer."),

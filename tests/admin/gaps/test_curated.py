@@ -88,7 +88,7 @@ def test_an_answer_begins_and_ends_on_its_days(operator, runtime, site):
     listed = operator.get(PAGE).text
     assert "Not yet" in listed
     assert "from 1 Jan 2999" in listed
-    assert "its first day is still to come" in operator.get(f"{PAGE}?try=do+you+deliver").text
+    assert "its first day is in the future" in operator.get(f"{PAGE}?try=do+you+deliver").text
     assert 'value="2999-02-01"' in operator.get(f"{PAGE}/1").text
     operator.send(f"{PAGE}/1", {**FILLED, "valid_until": "2020-02-01"})
     assert "Ended" in operator.get(PAGE).text

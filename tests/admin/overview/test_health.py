@@ -152,8 +152,8 @@ def test_a_full_disk_is_said_before_it_is_too_late(operator, site, monkeypatch):
 def test_a_part_says_since_when_it_is_in_trouble(operator, runtime, site):
     runtime.engine.readiness()["vectors"] = "gone"
     page = operator.get("/admin/health").text
-    first = re.search(r'Vectors.*?Since <time datetime="([^"]+)"', page, re.S)[1]
-    assert f'Since <time datetime="{first}"' in operator.get("/admin/health").text
+    first = re.search(r'Vectors.*?Last change: <time datetime="([^"]+)"', page, re.S)[1]
+    assert f'Last change: <time datetime="{first}"' in operator.get("/admin/health").text
 
 
 def test_a_model_that_is_left_alone_says_for_how_long(make_runtime, password_hash):

@@ -221,7 +221,7 @@ def test_an_answer_that_this_browser_did_not_ask_for_is_refused(app, runtime, pr
     browser = Browser(app)
     begin(browser, provider)
     assert come_back(browser, state).location == "/admin/login"
-    assert refusals(runtime) == ["The answer belongs to another sign-in. Try again."]
+    assert refusals(runtime) == ["The provider answered another sign-in than this one. Log in again."]
     stranger = Browser(app)
     assert come_back(stranger, begin(browser, provider)["state"]).location == "/admin/login"
     assert "started in another browser" in refusals(runtime)[0]
@@ -235,7 +235,7 @@ def test_an_answer_is_taken_once(app, runtime, provider):
     assert come_back(browser, state).location == "/admin/health"
     thief.http.set_cookie("docent_operator", copied, path="/admin")
     assert come_back(thief, state).location == "/admin/login"
-    assert refusals(runtime) == ["The answer was used already. Try again."]
+    assert refusals(runtime) == ["This sign-in was already used. Log in again."]
 
 
 def test_an_answer_of_another_provider_is_refused(app, runtime, provider):

@@ -98,6 +98,7 @@ def enter(tab, email=EMAIL, password=PASSWORD):
 
 def leave(tab):
     tab.goto("/admin/account")
+    tab.get_by_role("button", name="Account", exact=True).click()
     tab.get_by_role("button", name="Log out").first.click()
 
 

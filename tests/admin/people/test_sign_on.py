@@ -101,6 +101,7 @@ def test_an_account_is_linked_by_its_verified_address_and_found_by_its_id(
         sign_in(tab, EMAIL)
         assert tab.goto("/admin/").ok
         assert runtime.people.identities.use(provider[0], EMAIL) == ada
+        tab.get_by_role("button", name="Account", exact=True).click()
         tab.get_by_role("button", name="Log out").click()
         tab.get_by_role("link", name=SIGN_ON).click()
         tab.wait_for_url("http://localhost:*/admin/")
@@ -243,6 +244,7 @@ def test_an_owner_sets_it_up_on_the_dashboard(browser, tab, open_dashboard, pass
                         check_layout(shown, name, size, scheme)
                         assert axe.findings(shown, EVERY_RULE) == []
                         shown.context.clear_cookies()
+        tab.get_by_role("button", name="Account", exact=True).click()
         tab.get_by_role("button", name="Log out").click()
         sign_in(tab, EMAIL)
         assert actions(runtime, EMAIL)[0] == "logged in"

@@ -250,7 +250,7 @@ def test_the_test_asks_what_is_typed_and_saves_nothing(operator, runtime):
     [
         (401, "Copy the key again"),
         (404, "Choose one of the names"),
-        (500, "The provider has a fault"),
+        (500, "The provider reports an error"),
         (429, "Wait a minute"),
     ],
 )
@@ -268,7 +268,7 @@ def test_an_address_that_is_no_api_is_called_that(operator, address):
     fields = {"openai_base_url": address, "openai_api_key": KEY, "chat_model": "small"}
     shown = operator.send(MODELS, fields, f"{MODELS}/test").text
     assert "Nothing at this address answers like a model API" in shown
-    assert "The provider has a fault" not in shown
+    assert "The provider reports an error" not in shown
     assert "OPENAI_" not in shown.split('id="trials"')[1].split("</section>")[0]
 
 

@@ -114,7 +114,7 @@ def test_what_to_expect_of_each_choice_is_said_in_words(operator, checked):
     shown = " ".join(operator.get(PATH).text.split())
     assert (
         "<strong>Balanced (default)</strong>: at this setting (floor 0.18) Docent would have answered "
-        "50 % (37 to 63 %) of 40 questions that your site does not answer, and refused 2 % (1 to 10 %) of 40 that it does."
+        "50% (37% to 63%) of 40 questions that your site does not answer, and refused 2% (1% to 10%) of 40 that it does."
     ) in shown
     assert "<strong>Refuse more</strong> (saved): at this setting (floor 0.30)" in shown
     assert "Made from your own pages on 2026-05-31" in shown
@@ -124,7 +124,7 @@ def test_an_own_number_has_its_line_too(operator, checked):
     send(operator, refusals="own", floor="0.4")
     shown = operator.get(PATH).text
     assert (
-        "<strong>Own number</strong> (saved): at this setting (floor 0.40) Docent would have answered 2 %"
+        "<strong>Own number</strong> (saved): at this setting (floor 0.40) Docent would have answered 2%"
         in shown
     )
 
