@@ -46,7 +46,7 @@ format: $(VENV)/.dev
 
 # Brings the translations of the dashboard up to date with its pages; what is new in them is then to be translated.
 texts: $(VENV)/.dev
-	@$(BIN)/pybabel --quiet extract --mapping pyproject.toml --keywords lazy --no-location --sort-output \
+	@$(BIN)/python -m babel.messages.frontend --quiet extract --mapping pyproject.toml --keywords lazy --no-location --sort-output \
 		--omit-header --output $(VENV)/messages.pot admin
 	@for language in de es; do $(BIN)/pybabel --quiet update --no-fuzzy-matching --ignore-obsolete --no-wrap \
 		--input-file $(VENV)/messages.pot --locale $$language --output-file admin/translations/$$language.po; done
