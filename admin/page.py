@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
-from typing import TypeVar
+from typing import TypedDict, TypeVar, Unpack
 
 from flask import request, url_for
 from flask.typing import ResponseReturnValue
@@ -36,6 +36,16 @@ class Route:
     """Whether it needs a recent proof of who is at the browser, see admin.people.recent."""
     all_sites: bool = False
     """Whether it needs access to all sites."""
+
+
+class RouteOptions(TypedDict, total=False):
+    """The fields of a route that have a default."""
+
+    large: bool
+    framed: bool
+    role: Role
+    recent: bool
+    all_sites: bool
 
 
 class Page:
@@ -82,48 +92,23 @@ class Page:
         """The page, the one that it is under, and so on."""
         return [self, *(self.under.line if self.under else ())]
 
-    def get(
-        self,
-        rule: str,
-        *,
-        framed: bool = False,
-        role: Role = Role.VIEWER,
-        recent: bool = False,
-        all_sites: bool = False,
-    ) -> Callable[[View], View]:
-        """Shows something, and changes nothing."""
-        return self._route(rule, "GET", role, framed=framed, recent=recent, all_sites=all_sites)
+    def get(self, rule: str, endpoint: str = "", **options: Unpack[RouteOptions]) -> Callable[[View], View]:
+        """Shows something, and changes nothing. The endpoint is the view's name unless another is given."""
+        return self._route(rule, "GET", endpoint, options)
 
     def post(
-        self,
-        rule: str,
-        *,
-        large: bool = False,
-        role: Role = Role.EDITOR,
-        recent: bool = False,
-        has_password: bool = False,
-        all_sites: bool = False,
+        self, rule: str, endpoint: str = "", *, has_password: bool = False, **options: Unpack[RouteOptions]
     ) -> Callable[[View], View]:
         """Changes something: what it was goes to the audit log, see admin.replies. A form that has a field
         for the password, which its view checks, needs no other proof."""
-        is_guarded = recent or (not has_password and any(page.recent for page in self.line))
-        return self._route(rule, "POST", role, large=large, recent=is_guarded, all_sites=all_sites)
+        if not has_password and any(page.recent for page in self.line):
+            options["recent"] = True
+        return self._route(rule, "POST", endpoint, {"role": Role.EDITOR, **options})
 
-    def _route(  # noqa: PLR0913 - properties of a route, by name
-        self,
-        rule: str,
-        method: str,
-        role: Role,
-        *,
-        large: bool = False,
-        framed: bool = False,
-        recent: bool = False,
-        all_sites: bool = False,
-    ) -> Callable[[View], View]:
+    def _route(self, rule: str, method: str, endpoint: str, options: RouteOptions) -> Callable[[View], View]:
         def remember(view: View) -> View:
             called = _with_site(view) if "site" in signature(view).parameters else view
-            made = Route(rule, view.__name__, method, called, large, framed, role, recent, all_sites)
-            self.routes.append(made)
+            self.routes.append(Route(rule, endpoint or view.__name__, method, called, **options))
             return view
 
         return remember

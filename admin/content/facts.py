@@ -6,7 +6,7 @@ from wtforms import SelectField, StringField, TextAreaField
 from wtforms.validators import Length, Optional
 
 from admin.forms import UNPROCESSABLE, Form, Needed, check_address, choices
-from admin.lists import listed
+from admin.lists import listed, sliced
 from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import changed, done
@@ -138,7 +138,7 @@ def _shown(site: Site, form: NewFactForm) -> str:
     return render_template(
         "admin/facts.html",
         site=site,
-        facts=listed(lambda limit, offset: wanted[offset : offset + limit], ROWS),
+        facts=listed(sliced(wanted), ROWS),
         kinds=KINDS,
         options=[("", _("All kinds")), *((kind.value, KINDS[kind]) for kind in there)],
         chosen=chosen,

@@ -10,7 +10,7 @@ from wtforms.validators import Length
 from admin.crawls.crawls import is_active
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
-from admin.lists import listed
+from admin.lists import listed, sliced
 from admin.page import Page
 from admin.replies import done
 from admin.sites import sites as sites_page
@@ -120,7 +120,7 @@ def source(site: Site, source_id: str) -> ResponseReturnValue:
     found = stores().sources.get(site.id, source_id)
     items = stores().source_pages(site.id).items(source_id).values()
     ordered = sorted(items, key=lambda item: (item.state in READ, item.name))
-    rows = listed(lambda limit, offset: ordered[offset : offset + limit], ROWS)
+    rows = listed(sliced(ordered), ROWS)
     base = configuration().settings.serving.base_url
     return render_template(
         "admin/source.html",

@@ -11,7 +11,15 @@ from wtforms.validators import Length, StopValidation
 
 from admin.conversations import conversations as conversations_page
 from admin.forms import UNPROCESSABLE, Form, Needed
-from admin.lists import Listing, chosen_days, chosen_site, listed
+from admin.lists import (
+    DELIVERY_STATES,
+    Listing,
+    chosen_days,
+    chosen_site,
+    chosen_state,
+    listed,
+    state_options,
+)
 from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import changed, done, unchanged
@@ -28,7 +36,7 @@ from server.api.access import (
     stores,
 )
 from server.domain.answer import Conversation
-from server.domain.contact import Channel, ContactOptions, ContactRequest, Delivery, DeliveryState, Reply
+from server.domain.contact import Channel, ContactOptions, ContactRequest, Delivery, Reply
 from server.domain.roles import Role
 from server.storage.conversations.feedback import LONGEST as LONGEST_LABEL
 from server.storage.conversations.feedback import MOST, FeedbackStore
@@ -60,11 +68,6 @@ class ReplyForm(Form):
 page = Page(under=conversations_page.page)
 
 ROWS = 30
-STATES = {
-    DeliveryState.WAITING: lazy("On its way"),
-    DeliveryState.SENT: lazy("Sent"),
-    DeliveryState.FAILED: lazy("Not sent"),
-}
 CHANNELS = {Channel.EMAIL: lazy("E-mail"), Channel.WEBHOOK: lazy("Webhook")}
 
 
@@ -81,7 +84,7 @@ class Written:
 def messages() -> ResponseReturnValue:
     """Filtered by `site`, `state` and `days`; what is not known counts as no filter."""
     sites, site_id, site_ids = chosen_site()
-    state = next((known for known in DeliveryState if known == request.args.get("state")), None)
+    state = chosen_state()
     days, since = chosen_days()
     found = listed(
         lambda limit, offset: delivery().contact.recent(
@@ -96,7 +99,7 @@ def messages() -> ResponseReturnValue:
         site_id=site_id,
         state=state,
         total=delivery().contact.total(site_ids=site_ids, state=state, since=since),
-        state_options=[("", _("Any")), *((known.value, label) for known, label in STATES.items())],
+        state_options=state_options(),
         days=days,
         is_filtered=bool(site_id or state or since),
         takes_messages=any(ContactOptions.of(site.options).on for site in sites.values()),
@@ -169,7 +172,7 @@ def with_deliveries(requests: Sequence[ContactRequest]) -> list[Written]:
 
 def words() -> dict[str, object]:
     """What the templates call states and ways."""
-    return {"states": STATES, "channels": CHANNELS}
+    return {"states": DELIVERY_STATES, "channels": CHANNELS}
 
 
 conversation_page = Page(under=conversations_page.page)

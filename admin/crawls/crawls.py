@@ -8,7 +8,7 @@ from flask import abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from admin.formats import about
-from admin.lists import listed
+from admin.lists import listed, one_of
 from admin.page import Page
 from admin.replies import changed, done, progress, refused
 from admin.sites import sites as sites_page
@@ -184,8 +184,7 @@ COMPARED = 100
 @page.get("/sites/<site_id>/crawls")
 def crawls(site: Site) -> ResponseReturnValue:
     """The newest first; with `?kind=` those of one kind."""
-    kind = request.args.get("kind", "")
-    kind = kind if kind in KIND_WORDS else ""
+    kind = one_of("kind", KIND_WORDS)
     store = stores().crawls
     whole = store.runs(site.id, WHOLE, COMPARED)
     return render_template(

@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import SelectField
 
 from admin.forms import UNPROCESSABLE, Decimal, Form, WholeNumber, choices, problem, ready_testsets
-from admin.lists import listed
+from admin.lists import listed, one_of
 from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.quality.check import NotNow, check_of, start_check
@@ -159,8 +159,7 @@ def quality_site(site: Site) -> ResponseReturnValue:
     testsets = found.testsets.all(site.id)
     gate = found.gates.get(site.id)
     drawn = _drawn([one.id for one in testsets])
-    metric = request.args.get("metric", "")
-    metric = metric if metric in METRICS else METRICS[0]
+    metric = one_of("metric", METRICS, METRICS[0])
     return render_template(
         "admin/quality_site.html",
         testsets=testsets,
