@@ -8,7 +8,7 @@ from math import isfinite
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from flask_wtf import FlaskForm
-from wtforms import Field, FloatField, IntegerField
+from wtforms import Field, FloatField, IntegerField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import StopValidation
 
@@ -108,6 +108,17 @@ class Decimal(FloatField):  # type: ignore[misc]  # as above
 
     def _value(self) -> str:
         return f"{self.data:g}" if self.data is not None else (self.raw_data or [""])[0]
+
+
+class Lines(TextAreaField):  # type: ignore[misc]  # as above
+    """A tuple of lines: each once, without the space around it."""
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        lines = (line.strip() for line in (valuelist or [""])[0].splitlines())
+        self.data = tuple(dict.fromkeys(filter(None, lines)))
+
+    def _value(self) -> str:
+        return str(self.raw_data[0]) if self.raw_data else "\n".join(self.data or ())
 
 
 def choices(pairs: Iterable[tuple[str, str]]) -> list[SelectChoice]:

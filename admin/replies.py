@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import logging
+import tempfile
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
+from typing import IO, TYPE_CHECKING
 
-from flask import Response, abort, current_app, flash, g, redirect, render_template, request, url_for
+from flask import (
+    Response,
+    abort,
+    current_app,
+    flash,
+    g,
+    redirect,
+    render_template,
+    request,
+    send_file,
+    url_for,
+)
 from flask.typing import ResponseReturnValue
 
 from admin.page import Page
 from admin.texts import _, lazy
-from server.api.access import people_stores
+from server.api.access import configuration, people_stores
 from server.api.refusals import refused_access
 from server.domain.roles import Role
 
 if TYPE_CHECKING:
+    from server.backup.shape import Manifest
     from server.storage.people.operators import Operator
 
 
@@ -86,6 +100,22 @@ def download(
     people_stores().audit.add(g.operator.email, action, site_id, {"file": name, **details})
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(body, mimetype=mimetype, headers=headers)
+
+
+def zip_download(write: Callable[[IO[bytes]], Manifest], name: str) -> tuple[Response, Manifest]:
+    """A backup that `write` makes, and what is in it. It is written to disk first, so that a slow download
+    holds no transaction open."""
+    file = tempfile.TemporaryFile(dir=configuration().folder.path)  # noqa: SIM115  the response closes it
+    try:
+        manifest = write(file)
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+    name = f"docent-{name}{datetime.now(UTC):%Y-%m-%d-%H%M}.zip"
+    answer = send_file(file, mimetype="application/zip", as_attachment=True, download_name=name, max_age=0)
+    answer.call_on_close(file.close)
+    return answer, manifest
 
 
 def progress(template: str, *, active: bool, version: str, **shown: object) -> ResponseReturnValue:

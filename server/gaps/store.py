@@ -83,9 +83,6 @@ def write_event(
     connection.execute(insert(events).values(**row))
 
 
-_OPEN = [status.value for status in OPEN]
-
-
 class GapStore:
     """Gaps of all sites. Ids cannot be guessed."""
 
