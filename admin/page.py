@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import TypedDict, TypeVar, Unpack
 
-from flask import request, url_for
+from flask import g, request, url_for
 from flask.typing import ResponseReturnValue
 
 from admin.texts import _
@@ -115,10 +115,12 @@ class Page:
 
 
 def _with_site(view: Callable[..., ResponseReturnValue]) -> Callable[..., ResponseReturnValue]:
-    """Hand a view that takes `site` the site of the address. Raises UnknownSite, which becomes a 404."""
+    """Hand a view that takes `site`, and the page that it shows, the site of the address. Raises UnknownSite,
+    which becomes a 404."""
 
     def called(site_id: str, **values: object) -> ResponseReturnValue:
-        return view(stores().sites.get(site_id), **values)
+        g.site = stores().sites.get(site_id)
+        return view(g.site, **values)
 
     return called
 

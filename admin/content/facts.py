@@ -137,7 +137,6 @@ def _shown(site: Site, form: NewFactForm) -> str:
     base = configuration().settings.serving.base_url
     return render_template(
         "admin/facts.html",
-        site=site,
         facts=listed(sliced(wanted), ROWS),
         kinds=KINDS,
         options=[("", _("All kinds")), *((kind.value, KINDS[kind]) for kind in there)],
@@ -151,7 +150,6 @@ def _shown_one(site: Site, known: SiteFact, form: FactForm) -> str:
     base = configuration().settings.serving.base_url
     return render_template(
         "admin/fact.html",
-        site=site,
         fact=known,
         kind=KINDS[known.kind],
         address=absolute(known.url, base) if known.url else "",

@@ -124,7 +124,6 @@ def source(site: Site, source_id: str) -> ResponseReturnValue:
     base = configuration().settings.serving.base_url
     return render_template(
         "admin/source.html",
-        site=site,
         source=found,
         kind=KINDS[SourceKind(found.kind)],
         items=rows,
@@ -152,7 +151,6 @@ def _shown(site: Site, **sent: Form) -> str:
     settings = configuration().settings
     return render_template(
         "admin/sources.html",
-        site=site,
         sources=[(found, KINDS[SourceKind(found.kind)], _state(found, counts)) for found in given],
         size=stores().sources.size(site.id),
         settings=settings,

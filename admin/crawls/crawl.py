@@ -94,7 +94,6 @@ def _shown(site: Site, crawl_id: int) -> dict[str, object]:
     state, search, reason = _filters()
     store = stores().crawls
     return {
-        "site": site,
         "run": run,
         "is_latest": latest is not None and latest.id == run.id,
         "state": state,
@@ -212,7 +211,6 @@ def crawl_difference(site: Site, crawl_id: int, earlier_id: int) -> ResponseRetu
     difference = stores().difference(earlier.id, later.id)
     return render_template(
         "admin/crawl_difference.html",
-        site=site,
         earlier=earlier,
         later=later,
         kind=kind,

@@ -196,7 +196,6 @@ def crawls(site: Site) -> ResponseReturnValue:
         before={later.id: earlier.id for later, earlier in pairwise(whole)},
         kept=configuration().settings.crawling.crawls_kept,
         **_panel(site.id),
-        site=site,
     )
 
 
@@ -206,7 +205,7 @@ def crawls_progress(site: Site) -> ResponseReturnValue:
     shown = _panel(site.id)
     run = stores().crawls.latest(site.id)
     version = version_of(run)
-    return progress("admin/_crawl_now.html", active=is_active(run), version=version, site=site, **shown)
+    return progress("admin/_crawl_now.html", active=is_active(run), version=version, **shown)
 
 
 @page.get("/sites/<site_id>/crawls/compare")

@@ -165,10 +165,10 @@ def _not_now(chosen: StoredTestSet, most: int) -> str:
 def _add_page(site: Site, known: list[StoredTestSet], form: AddForm) -> str:
     form.testset.choices = choices([*((str(one.id), one.name) for one in known), (NEW, lazy("A new one"))])
     return render_template(
-        "admin/quality_case.html", site=site, form=form, testset=None, stored=None,
+        "admin/quality_case.html", form=form, testset=None, stored=None,
         next=request.form.get("next", ""),
     )  # fmt: skip
 
 
 def _case_page(site: Site, testset: StoredTestSet, stored: StoredCase, form: ChangeForm) -> str:
-    return render_template("admin/quality_case.html", site=site, form=form, testset=testset, stored=stored)
+    return render_template("admin/quality_case.html", form=form, testset=testset, stored=stored)

@@ -56,7 +56,6 @@ def quality_compare(site: Site) -> ResponseReturnValue:
     rows = [row for row in found.rows if show in ("", row.verdict)] if found else []
     return render_template(
         "admin/quality_compare.html",
-        site=site,
         sides=[(side.value, side.label) for side in sides],
         before=before,
         after=after,
@@ -136,7 +135,6 @@ def quality_answers(site: Site, run_id: int) -> ResponseReturnValue:
     ids = [row["id"] for row in questions.rows]
     return render_template(
         "admin/quality_answers.html",
-        site=site,
         run=run,
         way_options=[(name, name) for name in ways],
         way=way,

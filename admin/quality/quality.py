@@ -354,7 +354,6 @@ def _shown_gate(site: Site, form: GateForm) -> str:
     form.testset.choices = ready_testsets(site.id)
     return render_template(
         "admin/quality_gate.html",
-        site=site,
         form=form,
         gate=quality_stores().gates.get(site.id),
         held=quality_stores().gates.held(site.id),

@@ -147,7 +147,6 @@ def _shown(site: Site, run: QualityRun) -> dict[str, Any]:
         "report": report,
         # The body of the report as it is written to files; every text in it is escaped there.
         "body": Markup(report_body(report)) if report is not None else "",
-        "site": site,
         "run": run,
         "before": before,
         "asks": run.state == ASKS,
@@ -249,7 +248,6 @@ def _form_shown(site: Site, form: RunForm) -> str:
     form.testset.choices = ready_testsets(site.id)
     return render_template(
         "admin/quality_run_new.html",
-        site=site,
         form=form,
         has_sets=bool(form.testset.choices),
     )

@@ -105,7 +105,7 @@ def _with_cases(site: Site, testset: StoredTestSet) -> dict[str, Any]:
     search = request.args.get("search", "").strip()[:200]
     found = quality_stores().testsets
     cases = listed(lambda limit, offset: found.cases(site.id, testset.id, limit, offset, search), ROWS)
-    return {"site": site, "testset": testset, "search": search, "cases": cases}
+    return {"testset": testset, "search": search, "cases": cases}
 
 
 KIND_WORDS = {
@@ -244,7 +244,6 @@ def _shown_new(
     usual = [kind for kind in KINDS if kind != MODEL]
     return render_template(
         "admin/quality_testset_new.html",
-        site=site,
         settings=configuration().settings,
         headings=headings or HeadingsForm(formdata=None, kinds=usual),
         upload=upload or UploadForm(formdata=None),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from typing import Any
 
 from flask import flash, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -25,65 +24,37 @@ from server.settings.changes import WrongSetting, in_forms, shown
 from server.settings.reading import as_text
 
 
-@dataclass(slots=True)
-class SettingField:
-    """One setting in a form."""
-
-    name: str
-    label: str
-    hint: str
-    value: str
-    """The text in the field; empty for secrets."""
-    kind: str
-    """text, long, secret or tick."""
-    shown: str
-    """What holds now, for people."""
-    default: str
-    """The default, for people; empty if it is nothing."""
-    rare: bool
-    origin: str
-    """"dashboard", "start" or "default"."""
-    at: datetime | None = None
-    by: str = ""
-    errors: list[str] = field(default_factory=list)
-    problem: str = ""
-    """Why what was set on the dashboard does not hold."""
-    before: str = ""
-    """What holds again after a reset, for people."""
-
-    @property
-    def id(self) -> str:
-        return self.name
-
-
 def fields_of(
     names: Iterable[str], typed: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None
-) -> list[SettingField]:
-    """The fields with what holds, or with what was `typed`."""
+) -> list[dict[str, Any]]:
+    """The fields with what holds, or with what was `typed`, as templates show them.
+
+    `value` is the text in the field, empty for secrets; `kind` is text, long, secret or tick; `origin` is
+    dashboard, start or default. `shown`, `default` and `before`, which holds again after a reset, are for
+    people. `problem` says why what was set on the dashboard does not hold.
+    """
     live = configuration().live
     overrides, settings, base, problems = live.overrides, live.current, live.base, live.problems
     made = []
     for name in names:
-        override = overrides.get(name)
-        given = "start" if SETTINGS[name].is_given(base) else "default"
-        made.append(
-            SettingField(
-                name,
-                label_of(name),
-                WORDS[name].hint,
-                (typed or {}).get(name, "" if SETTINGS[name].is_secret else as_text(settings.value(name))),
-                _kind(name),
-                shown(name, settings),
-                _default(name),
-                WORDS[name].rare,
-                "dashboard" if override else given,
-                override.at if override else None,
-                override.operator if override else "",
-                [wrong] if (wrong := (errors or {}).get(name)) else [],
-                problems.get(name, ""),
-                shown(name, base) or _("empty"),
-            )
-        )
+        override, setting = overrides.get(name), SETTINGS[name]
+        given = "start" if setting.is_given(base) else "default"
+        made.append({
+            "name": name,
+            "label": label_of(name),
+            "hint": WORDS[name].hint,
+            "value": (typed or {}).get(name, "" if setting.is_secret else as_text(settings.value(name))),
+            "kind": _kind(name),
+            "shown": shown(name, settings),
+            "default": _default(name),
+            "rare": WORDS[name].rare,
+            "origin": "dashboard" if override else given,
+            "at": override.at if override else None,
+            "by": override.operator if override else "",
+            "errors": [wrong] if (wrong := (errors or {}).get(name)) else [],
+            "problem": problems.get(name, ""),
+            "before": shown(name, base) or _("empty"),
+        })  # fmt: skip
     return made
 
 

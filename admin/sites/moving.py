@@ -37,7 +37,7 @@ class ImportForm(Form):
 
 @export_page.get("/sites/<site_id>/export", role=Role.OWNER, recent=True)
 def site_export(site: Site) -> ResponseReturnValue:
-    return render_template("admin/site_export.html", site=site, form=ExportForm(formdata=None))
+    return render_template("admin/site_export.html", form=ExportForm(formdata=None))
 
 
 @export_page.post("/sites/<site_id>/export", role=Role.OWNER)

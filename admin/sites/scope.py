@@ -122,7 +122,7 @@ def site_dry_run(site: Site, run_id: str) -> ResponseReturnValue:
     run = _run(run_id)
     if run.site_id != site.id:
         abort(404)
-    return render_template("admin/dry_run.html", **_found(run), site=site, pages=_most())
+    return render_template("admin/dry_run.html", **_found(run), pages=_most())
 
 
 @dry_run_page.post("/sites/<site_id>/dry-runs")

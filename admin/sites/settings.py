@@ -240,7 +240,6 @@ def _shown(site: Site, form: SiteSettingsForm) -> str:
     pages = stores().content(site.id).pages(limit=SAMPLE)
     return render_template(
         "admin/site_settings.html",
-        site=site,
         form=form,
         strategies=strategy_names(),
         languages=Counter(found.language or _("unknown") for found in pages).most_common(8),

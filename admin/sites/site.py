@@ -165,7 +165,7 @@ def _moved(site: Site, address: str, name: str) -> Site:
 
 def _shown_address(site: Site, form: SiteForm) -> str:
     walk = walks.walk_of(site, walks.ADDRESS)
-    return render_template("admin/site_address.html", site=site, form=form, walk=walk)
+    return render_template("admin/site_address.html", form=form, walk=walk)
 
 
 removal_page = Page(under=settings_page.page)
@@ -213,4 +213,4 @@ def _shown_removal(site: Site, form: RemovalForm) -> str:
         (_("Your own answers"), stores().curated.count(site.id)),
         (_("Questions from visitors"), sum(dialogue().conversations.counts(site.id, EVER).values())),
     ]
-    return render_template("admin/site_removal.html", site=site, form=form, goes=goes)
+    return render_template("admin/site_removal.html", form=form, goes=goes)
