@@ -6,7 +6,7 @@ import logging
 import tempfile
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from flask import (
     Response,
@@ -102,7 +102,7 @@ def download(
     return Response(body, mimetype=mimetype, headers=headers)
 
 
-def zip_download(write: Callable[[IO[bytes]], Manifest], name: str) -> tuple[Response, Manifest]:
+def zip_download(write: Callable[[BinaryIO], Manifest], name: str) -> tuple[Response, Manifest]:
     """A backup that `write` makes, and what is in it. It is written to disk first, so that a slow download
     holds no transaction open."""
     file = tempfile.TemporaryFile(dir=configuration().folder.path)  # noqa: SIM115  the response closes it

@@ -110,9 +110,8 @@ def fact_undo(site: Site, fact_id: str) -> ResponseReturnValue:
 def fact_hide(site: Site, fact_id: str) -> ResponseReturnValue:
     stores().card(site.id).hide(fact_id, operator_email(), hidden=True)
     changed("hid a fact", fact=fact_id)
-    return done(
-        _("The fact is hidden. Docent no longer answers with it, after the next crawl either."), "facts"
-    )
+    message = _("The fact is hidden. Docent no longer answers with it, after the next crawl either.")
+    return done(message, "facts")
 
 
 @page.post("/sites/<site_id>/facts/<fact_id>/show")

@@ -79,26 +79,25 @@ def sources_upload(site: Site) -> ResponseReturnValue:
 
 @page.post("/sites/<site_id>/sources/addresses", large=True)
 def sources_addresses(site: Site) -> ResponseReturnValue:
-    form = AddressesForm()
-
-    def add() -> str:
-        name = (form.addresses_name.data or "").strip() or _("Addresses")
-        crawling().source_intake.add_addresses(site.id, name, form.addresses.data)
-        return _("“%(name)s” is added.", name=name)
-
-    return _added(site, form, "addresses", add)
+    add = crawling().source_intake.add_addresses
+    return _pasted(site, AddressesForm(), "addresses", _("Addresses"), add)
 
 
 @page.post("/sites/<site_id>/sources/pairs", large=True)
 def sources_pairs(site: Site) -> ResponseReturnValue:
-    form = PairsForm()
+    add = crawling().source_intake.add_pairs
+    return _pasted(site, PairsForm(), "pairs", _("Questions and answers"), add)
 
+
+def _pasted(
+    site: Site, form: Form, field: str, usual_name: str, store: Callable[[str, str, str], object]
+) -> ResponseReturnValue:
     def add() -> str:
-        name = (form.pairs_name.data or "").strip() or _("Questions and answers")
-        crawling().source_intake.add_pairs(site.id, name, form.pairs.data)
+        name = (form[f"{field}_name"].data or "").strip() or usual_name
+        store(site.id, name, form[field].data)
         return _("“%(name)s” is added.", name=name)
 
-    return _added(site, form, "pairs", add)
+    return _added(site, form, field, add)
 
 
 @page.post("/sites/<site_id>/sources/<source_id>/remove")

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
-from wtforms import StringField, TextAreaField
-from wtforms.validators import Length, StopValidation
+from wtforms import TextAreaField
+from wtforms.validators import StopValidation
 
 from admin.conversations import conversations as conversations_page
-from admin.forms import UNPROCESSABLE, Form, Needed
+from admin.forms import UNPROCESSABLE, Form, required
 from admin.lists import (
     DELIVERY_STATES,
     Listing,
@@ -51,13 +51,10 @@ LONGEST = 10_000
 class ReplyForm(Form):
     """What the visitor reads."""
 
-    text = TextAreaField(
-        lazy("Your reply"),
-        [
-            Needed(lazy("Write a reply to the visitor.")),
-            Length(max=LONGEST, message=lazy("Keep to 10,000 characters.")),
-        ],
-    )
+    text = required(
+        lazy("Your reply"), lazy("Write a reply to the visitor."),
+        LONGEST, lazy("Keep to 10,000 characters."), TextAreaField,
+    )  # fmt: skip
 
     def validate_text(self, field: TextAreaField) -> None:
         """Without a mail server nothing can be sent."""
@@ -181,12 +178,11 @@ conversation_page = Page(under=conversations_page.page)
 class LabelForm(Form):
     """One label."""
 
-    label = StringField(
+    label = required(
         lazy("New label"),
-        [
-            Needed(lazy("Write a word or two, or choose an existing label.")),
-            Length(max=LONGEST_LABEL, message=lazy("Keep a label to 40 characters.")),
-        ],
+        lazy("Write a word or two, or choose an existing label."),
+        LONGEST_LABEL,
+        lazy("Keep a label to 40 characters."),
         filters=[lambda text: " ".join((text or "").split())],
     )
 

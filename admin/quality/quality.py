@@ -8,7 +8,7 @@ from flask import render_template, request
 from flask.typing import ResponseReturnValue
 from wtforms import SelectField
 
-from admin.forms import UNPROCESSABLE, Decimal, Form, WholeNumber, choices, problem, ready_testsets
+from admin.forms import UNPROCESSABLE, Decimal, Form, WholeNumber, choices, chosen_testset, ready_testsets
 from admin.lists import listed, one_of
 from admin.page import Page
 from admin.people.sessions import operator_email
@@ -304,11 +304,7 @@ def quality_gate_set(site: Site) -> ResponseReturnValue:
     """From the next crawl on."""
     form = GateForm(request.form)
     form.validate()
-    testset = next(
-        (one for one in quality_stores().testsets.all(site.id) if str(one.id) == form.testset.data), None
-    )
-    if testset is None or not testset.is_ready:
-        problem(form, "testset", _("Choose a test set with questions."))
+    testset = chosen_testset(site.id, form)
     if form.errors or testset is None:
         return _shown_gate(site, form), UNPROCESSABLE
     drop = float(form.largest_drop.data or 0) / 100

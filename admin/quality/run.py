@@ -10,7 +10,7 @@ from markupsafe import Markup
 from wtforms import BooleanField, SelectField, SelectMultipleField, StringField
 from wtforms.validators import Length
 
-from admin.forms import UNPROCESSABLE, Form, WholeNumber, choices, problem, ready_testsets
+from admin.forms import UNPROCESSABLE, Form, WholeNumber, choices, chosen_testset, problem, ready_testsets
 from admin.page import Page
 from admin.quality import quality as quality_page
 from admin.replies import changed, done, download, progress, refused, unchanged
@@ -206,11 +206,7 @@ def quality_run_start(site: Site) -> ResponseReturnValue:
     form = RunForm(request.form)
     form.validate()
     specs = _specs(form)
-    testset = next(
-        (one for one in quality_stores().testsets.all(site.id) if str(one.id) == form.testset.data), None
-    )
-    if testset is None or not testset.is_ready:
-        problem(form, "testset", _("Choose a test set with questions."))
+    testset = chosen_testset(site.id, form)
     if not site.generation:
         problem(form, "testset", _("Crawl the site first."))
     if not form.flows.errors and not form.flows.data:

@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, FileField, SelectField, SelectMultipleField, StringField
 from wtforms.validators import Length
 
-from admin.forms import UNPROCESSABLE, Form, Needed, WholeNumber, choices, problem
+from admin.forms import UNPROCESSABLE, Form, WholeNumber, choices, problem, required
 from admin.lists import listed
 from admin.page import Page
 from admin.quality import quality as quality_page
@@ -39,13 +39,10 @@ ROWS = 50
 class NameForm(Form):
     """What a set is called."""
 
-    name = StringField(
-        lazy("Name"),
-        [
-            Needed(lazy("Write a name for the test set.")),
-            Length(max=100, message=lazy("Choose a name of at most 100 characters.")),
-        ],
-    )
+    name = required(
+        lazy("Name"), lazy("Write a name for the test set."),
+        100, lazy("Choose a name of at most 100 characters."),
+    )  # fmt: skip
 
 
 @page.get("/sites/<site_id>/quality/sets/<int:id>")

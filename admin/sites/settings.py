@@ -8,10 +8,9 @@ from typing import Any
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import Field, FloatField, IntegerField, SelectField, StringField, TextAreaField
-from wtforms.fields.choices import SelectChoice
 from wtforms.validators import Length, NumberRange, Optional, StopValidation
 
-from admin.forms import UNPROCESSABLE, Form, Needed
+from admin.forms import UNPROCESSABLE, Form, Needed, choices, required
 from admin.page import Page
 from admin.replies import changed, done, unchanged
 from admin.sites import sites as sites_page
@@ -66,26 +65,14 @@ def _crawl_limit(label: str, name: str) -> Field:
 class SiteSettingsForm(Form):
     """All of it is saved at once. What stays empty is as the installation has it."""
 
-    name = StringField(
-        lazy("Name"),
-        [
-            Needed(lazy("Write what you call the site.")),
-            Length(max=100, message=lazy("Choose a shorter name.")),
-        ],
-    )
+    name = required(lazy("Name"), lazy("Write what you call the site."), 100, lazy("Choose a shorter name."))
     title = StringField(lazy("Title"), [Length(max=100, message=lazy("The limit is 100 characters."))])
     main_language = StringField(lazy("Main language"))
     strategy = StringField(lazy("Search"), [Needed(lazy("Choose a strategy, such as hybrid."))])
-    flow = SelectField(lazy("Flow"), choices=[SelectChoice(name, name) for name in FLOWS])
-    refusals = SelectField(
-        lazy("Refusals"),
-        choices=[SelectChoice(name, label) for name, label in FLOOR_LABELS.items()],
-        default="",
-    )
+    flow = SelectField(lazy("Flow"), choices=choices(zip(FLOWS, FLOWS, strict=True)))
+    refusals = SelectField(lazy("Refusals"), choices=choices(FLOOR_LABELS.items()), default="")
     floor = _limit(lazy("Relevance floor"), FloatField, 0, 1)
-    tone = SelectField(
-        lazy("Tone"), choices=[SelectChoice(name, label) for name, label in TONE_LABELS.items()]
-    )
+    tone = SelectField(lazy("Tone"), choices=choices(TONE_LABELS.items()))
     instructions = TextAreaField(
         lazy("Further instructions"),
         [Length(max=INSTRUCTIONS_CHARS, message=lazy("The limit is 1,000 characters."))],
