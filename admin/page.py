@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import signature
 from typing import TypedDict, TypeVar, Unpack
 
@@ -48,6 +48,7 @@ class RouteOptions(TypedDict, total=False):
     all_sites: bool
 
 
+@dataclass(eq=False, kw_only=True, slots=True)
 class Page:
     """A page of the dashboard: its routes, its menu entry, and who may see it.
 
@@ -55,27 +56,17 @@ class Page:
     that takes `site` gets the site whose id is in the address.
     """
 
-    def __init__(
-        self,
-        *,
-        menu: str = "",
-        tab: str = "",
-        section: str = "",
-        under: Page | None = None,
-        public: bool = False,
-        recent: bool = False,
-    ) -> None:
-        self.menu = menu
-        self.tab = tab
-        """Its entry among the tabs of a site; the address of such a page has the site's id alone."""
-        self.section = section
-        """Its entry among the sections of the settings."""
-        self.under = under
-        """The page that it belongs to, whose menu entry and tab are marked while this one is shown."""
-        self.public = public
-        self.recent = recent
-        """Whether its forms, and those of the pages under it, need a recent proof of who sends them."""
-        self.routes: list[Route] = []
+    menu: str = ""
+    tab: str = ""
+    """Its entry among the tabs of a site; the address of such a page has the site's id alone."""
+    section: str = ""
+    """Its entry among the sections of the settings."""
+    under: Page | None = None
+    """The page that it belongs to, whose menu entry and tab are marked while this one is shown."""
+    public: bool = False
+    recent: bool = False
+    """Whether its forms, and those of the pages under it, need a recent proof of who sends them."""
+    routes: list[Route] = field(default_factory=list)
 
     @property
     def endpoint(self) -> str:
