@@ -221,14 +221,15 @@ def _headers(response: Response) -> Response:
 
 @blueprint.context_processor
 def _frame() -> dict[str, object]:
-    """What every page's frame shows: the menu, the tabs of the site, and who is logged in; and what that
-    operator may do, so that no page shows a form that would be refused."""
+    """What every page's frame shows: the menu, the tabs of the site, and who is logged in; what that operator
+    may do, so that no page shows a form that would be refused; and the site of the address."""
     shown = _page_of.get(request.endpoint or "")
     operator = g.get("operator")
     return {
         "menu": menu(PAGES, shown, operator.role) if operator else [],
         "tabs": (site_tabs(PAGES, shown, operator.role) or sections(PAGES, shown)) if operator else None,
         "operator": operator,
+        "site": g.get("site"),
         "may_edit": operator is not None and operator.role.may(Role.EDITOR),
         "may_edit_all": operator is not None and operator.role.may(Role.EDITOR) and sees_all(),
         "may_own": operator is not None and operator.role.may(Role.OWNER),

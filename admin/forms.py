@@ -8,12 +8,13 @@ from math import isfinite
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from flask_wtf import FlaskForm
-from wtforms import Field, FloatField, IntegerField
+from wtforms import Field, FloatField, IntegerField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
-from wtforms.validators import StopValidation
+from wtforms.validators import Length, StopValidation
 
 from admin.texts import _
 from server.api.access import quality_stores
+from server.quality.testset_store import StoredTestSet
 
 UNPROCESSABLE = 422
 
@@ -42,6 +43,13 @@ class Needed:
     def __call__(self, form: Form, field: Field) -> None:
         if not (field.data or "").strip():
             raise StopValidation(self.message)
+
+
+def required(
+    label: str, missing: str, most: int, too_long: str, kind: type[Field] = StringField, **options: object
+) -> Field:
+    """A text that must be there and not be longer than `most` characters, with what is said otherwise."""
+    return kind(label, [Needed(missing), Length(max=most, message=too_long)], **options)
 
 
 def check_email(form: Form, field: Field) -> None:
@@ -110,9 +118,29 @@ class Decimal(FloatField):  # type: ignore[misc]  # as above
         return f"{self.data:g}" if self.data is not None else (self.raw_data or [""])[0]
 
 
+class Lines(TextAreaField):  # type: ignore[misc]  # as above
+    """A tuple of lines: each once, without the space around it."""
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        lines = (line.strip() for line in (valuelist or [""])[0].splitlines())
+        self.data = tuple(dict.fromkeys(filter(None, lines)))
+
+    def _value(self) -> str:
+        return str(self.raw_data[0]) if self.raw_data else "\n".join(self.data or ())
+
+
 def choices(pairs: Iterable[tuple[str, str]]) -> list[SelectChoice]:
     """(value, what is read)."""
     return [SelectChoice(value, text) for value, text in pairs]
+
+
+def chosen_testset(site_id: str, form: Form) -> StoredTestSet | None:
+    """The test set that a form names, if it can be asked; otherwise the form says so."""
+    for one in quality_stores().testsets.all(site_id):
+        if str(one.id) == form.testset.data and one.is_ready:
+            return one
+    problem(form, "testset", _("Choose a test set with questions."))
+    return None
 
 
 def ready_testsets(site_id: str) -> list[SelectChoice]:

@@ -3,7 +3,7 @@
 Days are days in UTC, today the last of them: so a list, a figure and a bar of a chart mean the same.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Generic, TypeVar
@@ -13,6 +13,7 @@ from wtforms import SelectChoice
 
 from admin.texts import _, lazy
 from admin.visible import sees_all, visible_ids, visible_sites
+from server.domain.contact import DeliveryState
 from server.domain.roles import SiteSet
 from server.domain.site import Site
 
@@ -23,6 +24,11 @@ DAY_OPTIONS = (
     (30, lazy("Last 30 days")),
     (90, lazy("Last 90 days")),
 )
+DELIVERY_STATES = {
+    DeliveryState.WAITING: lazy("On its way"),
+    DeliveryState.SENT: lazy("Sent"),
+    DeliveryState.FAILED: lazy("Not sent"),
+}
 
 
 def chosen_site() -> tuple[dict[str, Site], str, SiteSet]:
@@ -41,6 +47,12 @@ def chosen_days() -> tuple[int, datetime | None]:
     return days, began(days, datetime.now(UTC))
 
 
+def one_of(name: str, known: Container[str], usual: str = "") -> str:
+    """The value of this name in the address if it is known, else the usual one."""
+    given = request.args.get(name, "")
+    return given if given in known else usual
+
+
 def began(days: int, now: datetime) -> datetime:
     """When the first of the last so many days began."""
     return now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days - 1)
@@ -54,6 +66,16 @@ def site_options(sites: dict[str, Site]) -> list[tuple[str, str]]:
     ]
 
 
+def chosen_state() -> DeliveryState | None:
+    """The state of deliveries that is asked for; None for any other."""
+    return next((known for known in DeliveryState if known == request.args.get("state")), None)
+
+
+def state_options() -> list[tuple[str, str]]:
+    """Choices of a filter by the state of deliveries."""
+    return [("", _("Any")), *((known.value, label) for known, label in DELIVERY_STATES.items())]
+
+
 def site_choices() -> list[SelectChoice]:
     """Return the sites that the operator sees as choices of a form's field, with one for all where that is
     every site."""
@@ -62,6 +84,11 @@ def site_choices() -> list[SelectChoice]:
 
 
 Row = TypeVar("Row")
+
+
+def sliced(rows: Sequence[Row]) -> Callable[[int, int], Sequence[Row]]:
+    """Rows that are there already, as `listed` takes them."""
+    return lambda limit, offset: rows[offset : offset + limit]
 
 
 @dataclass(frozen=True, slots=True)

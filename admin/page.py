@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import signature
-from typing import TypeVar
+from typing import TypedDict, TypeVar, Unpack
 
-from flask import request, url_for
+from flask import g, request, url_for
 from flask.typing import ResponseReturnValue
 
 from admin.texts import _
@@ -38,6 +38,17 @@ class Route:
     """Whether it needs access to all sites."""
 
 
+class RouteOptions(TypedDict, total=False):
+    """The fields of a route that have a default."""
+
+    large: bool
+    framed: bool
+    role: Role
+    recent: bool
+    all_sites: bool
+
+
+@dataclass(eq=False, kw_only=True, slots=True)
 class Page:
     """A page of the dashboard: its routes, its menu entry, and who may see it.
 
@@ -45,27 +56,17 @@ class Page:
     that takes `site` gets the site whose id is in the address.
     """
 
-    def __init__(
-        self,
-        *,
-        menu: str = "",
-        tab: str = "",
-        section: str = "",
-        under: Page | None = None,
-        public: bool = False,
-        recent: bool = False,
-    ) -> None:
-        self.menu = menu
-        self.tab = tab
-        """Its entry among the tabs of a site; the address of such a page has the site's id alone."""
-        self.section = section
-        """Its entry among the sections of the settings."""
-        self.under = under
-        """The page that it belongs to, whose menu entry and tab are marked while this one is shown."""
-        self.public = public
-        self.recent = recent
-        """Whether its forms, and those of the pages under it, need a recent proof of who sends them."""
-        self.routes: list[Route] = []
+    menu: str = ""
+    tab: str = ""
+    """Its entry among the tabs of a site; the address of such a page has the site's id alone."""
+    section: str = ""
+    """Its entry among the sections of the settings."""
+    under: Page | None = None
+    """The page that it belongs to, whose menu entry and tab are marked while this one is shown."""
+    public: bool = False
+    recent: bool = False
+    """Whether its forms, and those of the pages under it, need a recent proof of who sends them."""
+    routes: list[Route] = field(default_factory=list)
 
     @property
     def endpoint(self) -> str:
@@ -82,58 +83,35 @@ class Page:
         """The page, the one that it is under, and so on."""
         return [self, *(self.under.line if self.under else ())]
 
-    def get(
-        self,
-        rule: str,
-        *,
-        framed: bool = False,
-        role: Role = Role.VIEWER,
-        recent: bool = False,
-        all_sites: bool = False,
-    ) -> Callable[[View], View]:
-        """Shows something, and changes nothing."""
-        return self._route(rule, "GET", role, framed=framed, recent=recent, all_sites=all_sites)
+    def get(self, rule: str, endpoint: str = "", **options: Unpack[RouteOptions]) -> Callable[[View], View]:
+        """Shows something, and changes nothing. The endpoint is the view's name unless another is given."""
+        return self._route(rule, "GET", endpoint, options)
 
     def post(
-        self,
-        rule: str,
-        *,
-        large: bool = False,
-        role: Role = Role.EDITOR,
-        recent: bool = False,
-        has_password: bool = False,
-        all_sites: bool = False,
+        self, rule: str, endpoint: str = "", *, has_password: bool = False, **options: Unpack[RouteOptions]
     ) -> Callable[[View], View]:
         """Changes something: what it was goes to the audit log, see admin.replies. A form that has a field
         for the password, which its view checks, needs no other proof."""
-        is_guarded = recent or (not has_password and any(page.recent for page in self.line))
-        return self._route(rule, "POST", role, large=large, recent=is_guarded, all_sites=all_sites)
+        if not has_password and any(page.recent for page in self.line):
+            options["recent"] = True
+        return self._route(rule, "POST", endpoint, {"role": Role.EDITOR, **options})
 
-    def _route(  # noqa: PLR0913 - properties of a route, by name
-        self,
-        rule: str,
-        method: str,
-        role: Role,
-        *,
-        large: bool = False,
-        framed: bool = False,
-        recent: bool = False,
-        all_sites: bool = False,
-    ) -> Callable[[View], View]:
+    def _route(self, rule: str, method: str, endpoint: str, options: RouteOptions) -> Callable[[View], View]:
         def remember(view: View) -> View:
             called = _with_site(view) if "site" in signature(view).parameters else view
-            made = Route(rule, view.__name__, method, called, large, framed, role, recent, all_sites)
-            self.routes.append(made)
+            self.routes.append(Route(rule, endpoint or view.__name__, method, called, **options))
             return view
 
         return remember
 
 
 def _with_site(view: Callable[..., ResponseReturnValue]) -> Callable[..., ResponseReturnValue]:
-    """Hand a view that takes `site` the site of the address. Raises UnknownSite, which becomes a 404."""
+    """Hand a view that takes `site`, and the page that it shows, the site of the address. Raises UnknownSite,
+    which becomes a 404."""
 
     def called(site_id: str, **values: object) -> ResponseReturnValue:
-        return view(stores().sites.get(site_id), **values)
+        g.site = stores().sites.get(site_id)
+        return view(g.site, **values)
 
     return called
 

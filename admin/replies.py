@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+import tempfile
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, BinaryIO
 
-from flask import Response, abort, current_app, flash, g, redirect, render_template, request, url_for
+from flask import (
+    Response,
+    abort,
+    current_app,
+    flash,
+    g,
+    redirect,
+    render_template,
+    request,
+    send_file,
+    url_for,
+)
 from flask.typing import ResponseReturnValue
 
 from admin.page import Page
-from admin.texts import _
-from server.api.access import people_stores
+from admin.texts import _, lazy
+from server.api.access import configuration, people_stores
 from server.api.refusals import refused_access
 from server.domain.roles import Role
 
 if TYPE_CHECKING:
+    from server.backup.shape import Manifest
     from server.storage.people.operators import Operator
 
 
@@ -88,6 +102,22 @@ def download(
     return Response(body, mimetype=mimetype, headers=headers)
 
 
+def zip_download(write: Callable[[BinaryIO], Manifest], name: str) -> tuple[Response, Manifest]:
+    """A backup that `write` makes, and what is in it. It is written to disk first, so that a slow download
+    holds no transaction open."""
+    file = tempfile.TemporaryFile(dir=configuration().folder.path)  # noqa: SIM115  the response closes it
+    try:
+        manifest = write(file)
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+    name = f"docent-{name}{datetime.now(UTC):%Y-%m-%d-%H%M}.zip"
+    answer = send_file(file, mimetype="application/zip", as_attachment=True, download_name=name, max_age=0)
+    answer.call_on_close(file.close)
+    return answer, manifest
+
+
 def progress(template: str, *, active: bool, version: str, **shown: object) -> ResponseReturnValue:
     """A panel as it is now, polled by progress.js: `active` asks for another poll, and another `version` says
     that there is something new to see."""
@@ -111,18 +141,6 @@ def form_expired(error: Exception) -> ResponseReturnValue:
     )
 
 
-def not_found(error: Exception) -> ResponseReturnValue:
-    """A site, crawl, conversation or page that does not exist, or does not exist any more."""
-    return _failure(
-        _("Not found"),
-        _(
-            "There is nothing at this address: it was deleted, or the link is wrong. "
-            "Start from the overview, or choose from the menu."
-        ),
-        404,
-    )
-
-
 def not_allowed(role: Role, needed: Role) -> ResponseReturnValue:
     """What this operator's role is not enough for."""
     refused_access("not allowed for the role", g.operator.email)
@@ -140,42 +158,6 @@ def not_allowed(role: Role, needed: Role) -> ResponseReturnValue:
     )
 
 
-def sign_in_unavailable(error: Exception) -> ResponseReturnValue:
-    """Passwords cannot be checked: attempts are not counted, or too many are made at this moment."""
-    return _failure(
-        _("Nobody can sign in at the moment"),
-        _(
-            "There are too many sign-ins at once, or they cannot be counted. Nothing was changed. "
-            "Try again in a minute. If it goes on, read the server’s log: the disk or Redis may be down."
-        ),
-        503,
-    )
-
-
-def only_some_sites() -> ResponseReturnValue:
-    """What only an operator who sees every site may do."""
-    return _failure(
-        _("This needs access to all sites"),
-        _(
-            "You have access to some of the sites. Nothing was changed. Ask an owner to do it, or to "
-            "give you access to all sites."
-        ),
-        403,
-    )
-
-
-def too_large(error: Exception) -> ResponseReturnValue:
-    """A form that is larger than it may be."""
-    return _failure(
-        _("This is too large"),
-        _(
-            "Nothing was stored. Upload fewer files at once, or ask the person who runs the server to allow "
-            "larger uploads."
-        ),
-        413,
-    )
-
-
 def store_failed(error: Exception) -> ResponseReturnValue:
     """The database did not answer."""
     log.error("%s failed: %s", request.path, error)
@@ -189,6 +171,43 @@ def store_failed(error: Exception) -> ResponseReturnValue:
 def _failure(title: str, explanation: str, status: int) -> ResponseReturnValue:
     return render_template("admin/failure.html", title=title, explanation=explanation), status
 
+
+def _handler(title: str, explanation: str, status: int) -> Callable[..., ResponseReturnValue]:
+    return lambda *_: _failure(title, explanation, status)
+
+
+not_found = _handler(
+    lazy("Not found"),
+    lazy(
+        "There is nothing at this address: it was deleted, or the link is wrong. "
+        "Start from the overview, or choose from the menu."
+    ),
+    404,
+)
+sign_in_unavailable = _handler(
+    lazy("Nobody can sign in at the moment"),
+    lazy(
+        "There are too many sign-ins at once, or they cannot be counted. Nothing was changed. "
+        "Try again in a minute. If it goes on, read the server’s log: the disk or Redis may be down."
+    ),
+    503,
+)
+only_some_sites = _handler(
+    lazy("This needs access to all sites"),
+    lazy(
+        "You have access to some of the sites. Nothing was changed. Ask an owner to do it, or to "
+        "give you access to all sites."
+    ),
+    403,
+)
+too_large = _handler(
+    lazy("This is too large"),
+    lazy(
+        "Nothing was stored. Upload fewer files at once, or ask the person who runs the server to allow "
+        "larger uploads."
+    ),
+    413,
+)
 
 page = Page()
 

@@ -88,7 +88,6 @@ def content(site: Site) -> ResponseReturnValue:
     languages = [(name, name) for name in pages.languages()]
     return render_template(
         "admin/content.html",
-        site=site,
         pages=rows,
         asked=asked,
         kept_out=asked.state == EXCLUDED,
@@ -208,7 +207,6 @@ def content_search(site: Site) -> ResponseReturnValue:
             fault = str(error)
     return render_template(
         "admin/content_search.html",
-        site=site,
         question=question,
         found=found,
         fault=fault,

@@ -6,7 +6,7 @@ from wtforms import SelectField, StringField, TextAreaField
 from wtforms.validators import Length, Optional
 
 from admin.forms import UNPROCESSABLE, Form, Needed, check_address, choices
-from admin.lists import listed
+from admin.lists import listed, sliced
 from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import changed, done
@@ -110,9 +110,8 @@ def fact_undo(site: Site, fact_id: str) -> ResponseReturnValue:
 def fact_hide(site: Site, fact_id: str) -> ResponseReturnValue:
     stores().card(site.id).hide(fact_id, operator_email(), hidden=True)
     changed("hid a fact", fact=fact_id)
-    return done(
-        _("The fact is hidden. Docent no longer answers with it, after the next crawl either."), "facts"
-    )
+    message = _("The fact is hidden. Docent no longer answers with it, after the next crawl either.")
+    return done(message, "facts")
 
 
 @page.post("/sites/<site_id>/facts/<fact_id>/show")
@@ -137,8 +136,7 @@ def _shown(site: Site, form: NewFactForm) -> str:
     base = configuration().settings.serving.base_url
     return render_template(
         "admin/facts.html",
-        site=site,
-        facts=listed(lambda limit, offset: wanted[offset : offset + limit], ROWS),
+        facts=listed(sliced(wanted), ROWS),
         kinds=KINDS,
         options=[("", _("All kinds")), *((kind.value, KINDS[kind]) for kind in there)],
         chosen=chosen,
@@ -151,7 +149,6 @@ def _shown_one(site: Site, known: SiteFact, form: FactForm) -> str:
     base = configuration().settings.serving.base_url
     return render_template(
         "admin/fact.html",
-        site=site,
         fact=known,
         kind=KINDS[known.kind],
         address=absolute(known.url, base) if known.url else "",

@@ -52,7 +52,6 @@ def content_page(site: Site) -> ResponseReturnValue:
     standing = [quote for quote in quotes if words.hold(quote.text)]
     return render_template(
         "admin/content_page.html",
-        site=site,
         url=url,
         address=address,
         record=record,

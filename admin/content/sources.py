@@ -10,7 +10,7 @@ from wtforms.validators import Length
 from admin.crawls.crawls import is_active
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
-from admin.lists import listed
+from admin.lists import listed, sliced
 from admin.page import Page
 from admin.replies import done
 from admin.sites import sites as sites_page
@@ -79,26 +79,25 @@ def sources_upload(site: Site) -> ResponseReturnValue:
 
 @page.post("/sites/<site_id>/sources/addresses", large=True)
 def sources_addresses(site: Site) -> ResponseReturnValue:
-    form = AddressesForm()
-
-    def add() -> str:
-        name = (form.addresses_name.data or "").strip() or _("Addresses")
-        crawling().source_intake.add_addresses(site.id, name, form.addresses.data)
-        return _("“%(name)s” is added.", name=name)
-
-    return _added(site, form, "addresses", add)
+    add = crawling().source_intake.add_addresses
+    return _pasted(site, AddressesForm(), "addresses", _("Addresses"), add)
 
 
 @page.post("/sites/<site_id>/sources/pairs", large=True)
 def sources_pairs(site: Site) -> ResponseReturnValue:
-    form = PairsForm()
+    add = crawling().source_intake.add_pairs
+    return _pasted(site, PairsForm(), "pairs", _("Questions and answers"), add)
 
+
+def _pasted(
+    site: Site, form: Form, field: str, usual_name: str, store: Callable[[str, str, str], object]
+) -> ResponseReturnValue:
     def add() -> str:
-        name = (form.pairs_name.data or "").strip() or _("Questions and answers")
-        crawling().source_intake.add_pairs(site.id, name, form.pairs.data)
+        name = (form[f"{field}_name"].data or "").strip() or usual_name
+        store(site.id, name, form[field].data)
         return _("“%(name)s” is added.", name=name)
 
-    return _added(site, form, "pairs", add)
+    return _added(site, form, field, add)
 
 
 @page.post("/sites/<site_id>/sources/<source_id>/remove")
@@ -120,11 +119,10 @@ def source(site: Site, source_id: str) -> ResponseReturnValue:
     found = stores().sources.get(site.id, source_id)
     items = stores().source_pages(site.id).items(source_id).values()
     ordered = sorted(items, key=lambda item: (item.state in READ, item.name))
-    rows = listed(lambda limit, offset: ordered[offset : offset + limit], ROWS)
+    rows = listed(sliced(ordered), ROWS)
     base = configuration().settings.serving.base_url
     return render_template(
         "admin/source.html",
-        site=site,
         source=found,
         kind=KINDS[SourceKind(found.kind)],
         items=rows,
@@ -152,7 +150,6 @@ def _shown(site: Site, **sent: Form) -> str:
     settings = configuration().settings
     return render_template(
         "admin/sources.html",
-        site=site,
         sources=[(found, KINDS[SourceKind(found.kind)], _state(found, counts)) for found in given],
         size=stores().sources.size(site.id),
         settings=settings,

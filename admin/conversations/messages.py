@@ -6,12 +6,20 @@ from dataclasses import dataclass
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
-from wtforms import StringField, TextAreaField
-from wtforms.validators import Length, StopValidation
+from wtforms import TextAreaField
+from wtforms.validators import StopValidation
 
 from admin.conversations import conversations as conversations_page
-from admin.forms import UNPROCESSABLE, Form, Needed
-from admin.lists import Listing, chosen_days, chosen_site, listed
+from admin.forms import UNPROCESSABLE, Form, required
+from admin.lists import (
+    DELIVERY_STATES,
+    Listing,
+    chosen_days,
+    chosen_site,
+    chosen_state,
+    listed,
+    state_options,
+)
 from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import changed, done, unchanged
@@ -28,7 +36,7 @@ from server.api.access import (
     stores,
 )
 from server.domain.answer import Conversation
-from server.domain.contact import Channel, ContactOptions, ContactRequest, Delivery, DeliveryState, Reply
+from server.domain.contact import Channel, ContactOptions, ContactRequest, Delivery, Reply
 from server.domain.roles import Role
 from server.storage.conversations.feedback import LONGEST as LONGEST_LABEL
 from server.storage.conversations.feedback import MOST, FeedbackStore
@@ -43,13 +51,10 @@ LONGEST = 10_000
 class ReplyForm(Form):
     """What the visitor reads."""
 
-    text = TextAreaField(
-        lazy("Your reply"),
-        [
-            Needed(lazy("Write a reply to the visitor.")),
-            Length(max=LONGEST, message=lazy("Keep to 10,000 characters.")),
-        ],
-    )
+    text = required(
+        lazy("Your reply"), lazy("Write a reply to the visitor."),
+        LONGEST, lazy("Keep to 10,000 characters."), TextAreaField,
+    )  # fmt: skip
 
     def validate_text(self, field: TextAreaField) -> None:
         """Without a mail server nothing can be sent."""
@@ -60,11 +65,6 @@ class ReplyForm(Form):
 page = Page(under=conversations_page.page)
 
 ROWS = 30
-STATES = {
-    DeliveryState.WAITING: lazy("On its way"),
-    DeliveryState.SENT: lazy("Sent"),
-    DeliveryState.FAILED: lazy("Not sent"),
-}
 CHANNELS = {Channel.EMAIL: lazy("E-mail"), Channel.WEBHOOK: lazy("Webhook")}
 
 
@@ -81,7 +81,7 @@ class Written:
 def messages() -> ResponseReturnValue:
     """Filtered by `site`, `state` and `days`; what is not known counts as no filter."""
     sites, site_id, site_ids = chosen_site()
-    state = next((known for known in DeliveryState if known == request.args.get("state")), None)
+    state = chosen_state()
     days, since = chosen_days()
     found = listed(
         lambda limit, offset: delivery().contact.recent(
@@ -96,7 +96,7 @@ def messages() -> ResponseReturnValue:
         site_id=site_id,
         state=state,
         total=delivery().contact.total(site_ids=site_ids, state=state, since=since),
-        state_options=[("", _("Any")), *((known.value, label) for known, label in STATES.items())],
+        state_options=state_options(),
         days=days,
         is_filtered=bool(site_id or state or since),
         takes_messages=any(ContactOptions.of(site.options).on for site in sites.values()),
@@ -169,7 +169,7 @@ def with_deliveries(requests: Sequence[ContactRequest]) -> list[Written]:
 
 def words() -> dict[str, object]:
     """What the templates call states and ways."""
-    return {"states": STATES, "channels": CHANNELS}
+    return {"states": DELIVERY_STATES, "channels": CHANNELS}
 
 
 conversation_page = Page(under=conversations_page.page)
@@ -178,12 +178,11 @@ conversation_page = Page(under=conversations_page.page)
 class LabelForm(Form):
     """One label."""
 
-    label = StringField(
+    label = required(
         lazy("New label"),
-        [
-            Needed(lazy("Write a word or two, or choose an existing label.")),
-            Length(max=LONGEST_LABEL, message=lazy("Keep a label to 40 characters.")),
-        ],
+        lazy("Write a word or two, or choose an existing label."),
+        LONGEST_LABEL,
+        lazy("Keep a label to 40 characters."),
         filters=[lambda text: " ".join((text or "").split())],
     )
 

@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from admin.crawls import crawls as crawls_page
 from admin.crawls.crawls import BAD_URL_STATES, URL_WORDS, is_active, run_of, version_of
 from admin.formats import number
-from admin.lists import listed
+from admin.lists import listed, one_of
 from admin.page import Page
 from admin.people.sessions import safe_next
 from admin.replies import download, progress
@@ -94,7 +94,6 @@ def _shown(site: Site, crawl_id: int) -> dict[str, object]:
     state, search, reason = _filters()
     store = stores().crawls
     return {
-        "site": site,
         "run": run,
         "is_latest": latest is not None and latest.id == run.id,
         "state": state,
@@ -128,19 +127,22 @@ def _filters() -> tuple[str, str, str]:
 control_page = Page(under=sites_page.page)
 
 
-@control_page.post("/sites/<site_id>/crawl/pause")
-def crawl_pause(site: Site) -> ResponseReturnValue:
-    return _done(site, "pause")
+def _control(action: str) -> None:
+    def view(site: Site) -> ResponseReturnValue:
+        try:
+            run: CrawlRun = getattr(crawling().control, action)(site.id)
+        except WrongState:
+            # It ended between the look and the click.
+            flash(_("The crawl of %(name)s has ended in the meantime.", name=site.name), "done")
+        else:
+            flash(_answer(run, action), "done")
+        return redirect(safe_next(request.form.get("next") or url_for("admin.site", site_id=site.id)))
+
+    control_page.post(f"/sites/<site_id>/crawl/{action}", f"crawl_{action}")(view)
 
 
-@control_page.post("/sites/<site_id>/crawl/resume")
-def crawl_resume(site: Site) -> ResponseReturnValue:
-    return _done(site, "resume")
-
-
-@control_page.post("/sites/<site_id>/crawl/stop")
-def crawl_stop(site: Site) -> ResponseReturnValue:
-    return _done(site, "stop")
+for _action in ("pause", "resume", "stop"):
+    _control(_action)
 
 
 @control_page.post("/sites/<site_id>/schedule")
@@ -155,18 +157,6 @@ def site_schedule(site: Site) -> ResponseReturnValue:
     else:
         flash(_("Choose how often the site is crawled."), "problem")
     return redirect(url_for("admin.site", site_id=site.id))
-
-
-def _done(site: Site, action: str) -> ResponseReturnValue:
-    control = crawling().control
-    try:
-        run = {"pause": control.pause, "resume": control.resume, "stop": control.stop}[action](site.id)
-    except WrongState:
-        # It ended between the look and the click.
-        flash(_("The crawl of %(name)s has ended in the meantime.", name=site.name), "done")
-    else:
-        flash(_answer(run, action), "done")
-    return redirect(safe_next(request.form.get("next") or url_for("admin.site", site_id=site.id)))
 
 
 def _answer(run: CrawlRun, action: str) -> str:
@@ -221,7 +211,6 @@ def crawl_difference(site: Site, crawl_id: int, earlier_id: int) -> ResponseRetu
     difference = stores().difference(earlier.id, later.id)
     return render_template(
         "admin/crawl_difference.html",
-        site=site,
         earlier=earlier,
         later=later,
         kind=kind,
@@ -263,5 +252,4 @@ def _counts(difference: CrawlDifference, earlier: CrawlRun, later: CrawlRun) -> 
 
 
 def _difference_filters() -> tuple[str, str]:
-    kind = request.args.get("kind", "")
-    return kind if kind in DIFFERENCES else "", request.args.get("search", "").strip()[:200]
+    return one_of("kind", DIFFERENCES), request.args.get("search", "").strip()[:200]

@@ -8,7 +8,7 @@ from flask import abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from admin.formats import about, decimal
-from admin.lists import listed
+from admin.lists import listed, one_of
 from admin.page import Page
 from admin.replies import changed, done, progress, refused
 from admin.sites import sites as sites_page
@@ -184,8 +184,7 @@ COMPARED = 100
 @page.get("/sites/<site_id>/crawls")
 def crawls(site: Site) -> ResponseReturnValue:
     """The newest first; with `?kind=` those of one kind."""
-    kind = request.args.get("kind", "")
-    kind = kind if kind in KIND_WORDS else ""
+    kind = one_of("kind", KIND_WORDS)
     store = stores().crawls
     whole = store.runs(site.id, WHOLE, COMPARED)
     return render_template(
@@ -197,7 +196,6 @@ def crawls(site: Site) -> ResponseReturnValue:
         before={later.id: earlier.id for later, earlier in pairwise(whole)},
         kept=configuration().settings.crawling.crawls_kept,
         **_panel(site.id),
-        site=site,
     )
 
 
@@ -207,7 +205,7 @@ def crawls_progress(site: Site) -> ResponseReturnValue:
     shown = _panel(site.id)
     run = stores().crawls.latest(site.id)
     version = version_of(run)
-    return progress("admin/_crawl_now.html", active=is_active(run), version=version, site=site, **shown)
+    return progress("admin/_crawl_now.html", active=is_active(run), version=version, **shown)
 
 
 @page.get("/sites/<site_id>/crawls/compare")

@@ -79,7 +79,6 @@ def curated(site: Site) -> ResponseReturnValue:
     asked = request.args.get("try", "").strip()[:500]
     return render_template(
         "admin/curated.html",
-        site=site,
         answers=listed(lambda limit, offset: stores().curated.all(site.id, limit, offset), ROWS),
         today=utc_today(),
         asked=asked,
@@ -172,9 +171,7 @@ def _shown(site: Site, known: CuratedAnswer | None, form: CuratedForm) -> str:
     # answer_html is sanitised: nothing that is typed here can do anything.
     text = form.text.data or ""
     shown = Markup(answer_html(Answer(Outcome.CURATED, text))) if known else ""
-    return render_template(
-        "admin/curated_one.html", site=site, known=known, form=form, shown=shown, today=utc_today()
-    )
+    return render_template("admin/curated_one.html", known=known, form=form, shown=shown, today=utc_today())
 
 
 files_page = Page(under=page)
@@ -232,4 +229,4 @@ def _refused(site: Site, errors: Errors) -> ResponseReturnValue:
 
 def _shown_import(site: Site, form: ImportForm, errors: Errors = ()) -> str:
     said = [(line, sentence(message)) for line, message in errors]
-    return render_template("admin/curated_import.html", site=site, form=form, errors=said, columns=COLUMNS)
+    return render_template("admin/curated_import.html", form=form, errors=said, columns=COLUMNS)

@@ -14,7 +14,7 @@ from wtforms.validators import Length
 
 from admin.formats import outside_link
 from admin.forms import UNPROCESSABLE, Form
-from admin.lists import chosen_days, chosen_site, listed
+from admin.lists import chosen_days, chosen_site, listed, one_of
 from admin.page import Page
 from admin.people.sessions import operator_email, safe_next
 from admin.replies import changed, done, refused, unchanged
@@ -180,14 +180,12 @@ def gaps() -> ResponseReturnValue:
     """One of the three lists, filtered by `site`, `status`, `days`, `assigned` and `search`; unknown values
     count as no filter."""
     sites, site_id, site_ids = chosen_site()
-    status, kind = request.args.get("status", ""), request.args.get("list", "")
-    status = status if status in CHOICES else ""
-    kind = GapKind(kind) if kind in list(GapKind) else GapKind.MISSING
+    status = one_of("status", CHOICES)
+    kind = GapKind(one_of("list", list(GapKind), GapKind.MISSING))
     days, since = chosen_days()
     search = request.args.get("search", "").strip()[:200]
     people = _people(sites)
-    assigned = request.args.get("assigned", "")
-    assigned = assigned if assigned in people else ""
+    assigned = one_of("assigned", people)
     store = stores().gaps
     wanted: dict[str, Any] = {"site_ids": site_ids, "statuses": CHOICES[status][1], "since": since}
     wanted |= {"search": search, "assigned_to": assigned}

@@ -5,11 +5,11 @@ import shutil
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from flask import current_app, render_template, request
+from flask import current_app, render_template
 from flask.typing import ResponseReturnValue
 
 from admin.formats import decimal, duration, number, sentence
-from admin.lists import chosen_days, chosen_site
+from admin.lists import chosen_days, chosen_site, one_of
 from admin.page import Page
 from admin.texts import _, lazy, ngettext
 from admin.visible import sees, sees_all, visible_ids, visible_sites
@@ -288,8 +288,7 @@ def health() -> ResponseReturnValue:
     sites, site_id, site_ids = chosen_site()
     days, since = chosen_days()
     kinds = stores().incidents.kinds(site_ids, since)
-    kind = request.args.get("kind", "")
-    kind = kind if kind in KINDS or kind in kinds else ""
+    kind = one_of("kind", {*KINDS, *kinds})
     incidents = [
         (incident, kind_of(incident.kind, incident.message))
         for incident in stores().incidents.recent(site_ids, SHOWN, since, kind)

@@ -1,7 +1,6 @@
 """The entry: is it working, what needs attention, and under "More" every other figure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from flask import render_template, request, url_for
@@ -27,26 +26,6 @@ CHOICES = (1, 7, 30, 90)
 DEFAULT = 7
 
 page = Page(menu=lazy("Overview"))
-
-
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """How often one kind of incident happened."""
-
-    name: str
-    kind: Kind
-    times: int
-    before: int
-
-
-@dataclass(frozen=True, slots=True)
-class Day:
-    """One row of the table behind the charts."""
-
-    day: str
-    counts: list[tuple[str, int]]
-    """(what the list is filtered by, how many)"""
-    others: list[str]
 
 
 @page.get("/")
@@ -121,17 +100,19 @@ def _charts(period: Period, by_day: Mapping[str, Figures], total: Figures) -> li
     return drawn
 
 
-def _day(day: str, figures: Figures) -> Day:
+def _day(day: str, figures: Figures) -> tuple[str, list[tuple[str, int]], list[str]]:
+    """A row of the table behind the charts: the day, (what the list is filtered by, how many), and times and
+    cost."""
     counts = [(f"&outcome={name}", getattr(figures, name)) for name in OUTCOMES]
     counts += [("&thumbs=up", figures.up), ("&thumbs=down", figures.down)]
     steps = [figures.within(share) for share in (0.5, 0.95)]
     times = ["–" if step is None else milliseconds(step) for step in steps]
-    return Day(day, [("", figures.asked), *counts], [*times, money(figures.cost)])
+    return day, [("", figures.asked), *counts], [*times, money(figures.cost)]
 
 
-def _troubles(site_ids: SiteSet, period: Period) -> list[Trouble]:
-    """Kinds of incidents of this period and of the one before, the most frequent first."""
+def _troubles(site_ids: SiteSet, period: Period) -> list[tuple[str, Kind, int, int]]:
+    """(name, kind, times in this period, times in the one before) of incidents, the most frequent first."""
     now = stores().incidents.kinds(site_ids, period.since)
     before = stores().incidents.kinds(site_ids, period.before_since, period.before_until)
-    found = [Trouble(name, kind_of(name), now.get(name, 0), before.get(name, 0)) for name in {*now, *before}]
-    return sorted(found, key=lambda trouble: (-trouble.times, -trouble.before, trouble.name))
+    found = [(name, kind_of(name), now.get(name, 0), before.get(name, 0)) for name in {*now, *before}]
+    return sorted(found, key=lambda one: (-one[2], -one[3], one[0]))

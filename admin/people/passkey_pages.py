@@ -5,10 +5,8 @@ from typing import Any
 
 from flask import g, render_template, request
 from flask.typing import ResponseReturnValue
-from wtforms import StringField
-from wtforms.validators import Length
 
-from admin.forms import UNPROCESSABLE, Form, Needed
+from admin.forms import UNPROCESSABLE, Form, required
 from admin.page import Page
 from admin.people.attempts import seconds_to_wait
 from admin.people.login import let_in
@@ -36,13 +34,10 @@ page = Page(recent=True)
 class PasskeyForm(Form):
     """A new passkey."""
 
-    name = StringField(
-        lazy("Name"),
-        [
-            Needed(lazy("Write a name, such as “Laptop” or “Blue security key”.")),
-            Length(max=60, message=lazy("Write at most 60 characters.")),
-        ],
-    )
+    name = required(
+        lazy("Name"), lazy("Write a name, such as “Laptop” or “Blue security key”."),
+        60, lazy("Write at most 60 characters."),
+    )  # fmt: skip
 
 
 @page.get("/account/passkeys/new", recent=True)

@@ -7,11 +7,11 @@ from urllib.parse import urljoin
 
 from flask import abort, flash, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import EmailField, SelectChoice, SelectField, StringField
-from wtforms.validators import Length, StopValidation
+from wtforms import EmailField, SelectField
+from wtforms.validators import StopValidation
 
 from admin.formats import sentence
-from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
+from admin.forms import UNPROCESSABLE, Form, Needed, check_email, choices, problem, required
 from admin.letters import send_link
 from admin.lists import chosen_days, listed, site_choices
 from admin.page import Page
@@ -45,12 +45,12 @@ REACH = [("all", lazy("All sites")), ("some", lazy("Only the sites ticked below"
 class SitesForm(Form):
     """Which sites a person sees."""
 
-    reach = SelectField(lazy("Access"), choices=[SelectChoice(*one) for one in REACH], default="all")
+    reach = SelectField(lazy("Access"), choices=choices(REACH), default="all")
     sites = Ticks(lazy("Sites"))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.sites.choices = [SelectChoice(site.id, site.name) for site in stores().sites.all()]
+        self.sites.choices = choices((site.id, site.name) for site in stores().sites.all())
 
     def validate_sites(self, field: Ticks) -> None:
         if self.reach.data == "some" and not field.data:
@@ -65,12 +65,7 @@ class InviteForm(SitesForm):
     """Somebody who gets an account."""
 
     email = EmailField(lazy("E-mail"), [Needed(lazy("Write the e-mail address of the person.")), check_email])
-    role = SelectField(
-        lazy("Role"),
-        choices=[SelectChoice(*role) for role in ROLES],
-        default=Role.VIEWER.value,
-        validate_choice=True,
-    )
+    role = SelectField(lazy("Role"), choices=choices(ROLES), default=Role.VIEWER.value)
 
 
 @page.get("/settings/people", role=Role.OWNER)
@@ -330,16 +325,13 @@ DAYS = [
 class KeyForm(Form):
     """A new key."""
 
-    name = StringField(
-        lazy("What it is for"),
-        [
-            Needed(lazy("Write what the key is for, such as “nightly report”.")),
-            Length(max=100, message=lazy("Write at most 100 characters.")),
-        ],
-    )
-    scopes = Ticks(lazy("Permissions"), choices=[SelectChoice(*scope) for scope in SCOPES])
+    name = required(
+        lazy("What it is for"), lazy("Write what the key is for, such as “nightly report”."),
+        100, lazy("Write at most 100 characters."),
+    )  # fmt: skip
+    scopes = Ticks(lazy("Permissions"), choices=choices(SCOPES))
     site = SelectField(lazy("Site"), validate_choice=True)
-    days = SelectField(lazy("Expires"), choices=[SelectChoice(*one) for one in DAYS], default="365")
+    days = SelectField(lazy("Expires"), choices=choices(DAYS), default="365")
 
     def validate_scopes(self, field: Ticks) -> None:
         if not field.data:

@@ -8,7 +8,7 @@ from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import SelectField, StringField, TextAreaField
 
-from admin.forms import UNPROCESSABLE, Form, Needed, choices, problem
+from admin.forms import UNPROCESSABLE, Form, Lines, Needed, choices, problem
 from admin.page import Page
 from admin.people.sessions import safe_next
 from admin.quality import quality as quality_page
@@ -38,7 +38,7 @@ class CaseForm(Form):
         choices=choices([("1", lazy("can answer it")), ("0", lazy("cannot answer it"))]),
         default="1",
     )
-    url = TextAreaField(lazy("Pages that answer it"))
+    url = Lines(lazy("Pages that answer it"))
 
 
 class AddForm(CaseForm):
@@ -89,7 +89,7 @@ def quality_case(site: Site, id: int, number: int) -> ResponseReturnValue:
         formdata=None,
         question=stored.question,
         answerable="1" if stored.answerable else "0",
-        url="\n".join(_pages_of(stored)),
+        url=json.loads(stored.line).get("expected_urls"),
         answer=meant.answer,
         kind=kind,
     )
@@ -117,12 +117,11 @@ def quality_case_remove(site: Site, id: int, number: int) -> ResponseReturnValue
 
 def _written(form: CaseForm, known: StoredCase | None = None) -> StoredCase | None:
     """Return the question in the form, or None and a message at its field when it is not valid."""
-    pages = list(dict.fromkeys(line.strip() for line in (form.url.data or "").splitlines() if line.strip()))
     answer, kind = (form.answer.data or "", form.kind.data) if isinstance(form, ChangeForm) else ("", "")
     try:
         return written_case(
-            form.question.data, pages, answerable=form.answerable.data == "1", answer=answer.strip(),
-            kind=kind, known=known,
+            form.question.data, list(form.url.data), answerable=form.answerable.data == "1",
+            answer=answer.strip(), kind=kind, known=known,
         )  # fmt: skip
     except BadQuestions as error:
         problem(form, "url" if "page" in str(error) else "question", str(error))
@@ -134,11 +133,7 @@ def _may_begin(form: AddForm, known: list[StoredTestSet]) -> bool:
     if len(form.name.data or "") > LONGEST_NAME:
         problem(form, "name", _("Choose a name of at most 100 characters."))
     elif len(known) >= most:
-        problem(
-            form,
-            "testset",
-            too_many(most),
-        )
+        problem(form, "testset", too_many(most))
     else:
         return True
     return False
@@ -170,17 +165,13 @@ def _not_now(chosen: StoredTestSet, most: int) -> str:
     )
 
 
-def _pages_of(stored: StoredCase) -> list[str]:
-    return list(json.loads(stored.line).get("expected_urls") or ())
-
-
 def _add_page(site: Site, known: list[StoredTestSet], form: AddForm) -> str:
     form.testset.choices = choices([*((str(one.id), one.name) for one in known), (NEW, lazy("A new one"))])
     return render_template(
-        "admin/quality_case.html", site=site, form=form, testset=None, stored=None,
+        "admin/quality_case.html", form=form, testset=None, stored=None,
         next=request.form.get("next", ""),
     )  # fmt: skip
 
 
 def _case_page(site: Site, testset: StoredTestSet, stored: StoredCase, form: ChangeForm) -> str:
-    return render_template("admin/quality_case.html", site=site, form=form, testset=testset, stored=stored)
+    return render_template("admin/quality_case.html", form=form, testset=testset, stored=stored)

@@ -102,7 +102,6 @@ def check_of(site: Site) -> dict[str, Any]:
     is_open = bool(made and (made.is_open or (run and run.is_open)))
     rows = found.runs.report_rows(run.id, 0) if run and run.state == DONE and not is_open else []
     return {
-        "site": site,
         "made": made,
         "run": run if made and not made.is_open else None,
         "checking": is_open,

@@ -7,7 +7,7 @@ from typing import Any
 from flask import abort, render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.lists import listed
+from admin.lists import listed, one_of, sliced
 from admin.page import Page
 from admin.quality import quality as quality_page
 from admin.texts import _, lazy
@@ -50,14 +50,12 @@ def quality_compare(site: Site) -> ResponseReturnValue:
     """`?before=` and `?after=` are run:way; `?metric=` and `?show=` choose what is listed."""
     sides = _sides(site.id)
     before, after = _chosen(sides)
-    metric = request.args.get("metric", "")
-    metric = metric if metric in METRICS else METRICS[0]
+    metric = one_of("metric", METRICS, METRICS[0])
     show = request.args.get("show", "")
     found = _differences(before, after, metric) if before and after else None
     rows = [row for row in found.rows if show in ("", row.verdict)] if found else []
     return render_template(
         "admin/quality_compare.html",
-        site=site,
         sides=[(side.value, side.label) for side in sides],
         before=before,
         after=after,
@@ -66,7 +64,7 @@ def quality_compare(site: Site) -> ResponseReturnValue:
         show=show,
         verdicts=VERDICTS,
         found=found,
-        questions=listed(lambda limit, offset: rows[offset : offset + limit], ROWS),
+        questions=listed(sliced(rows), ROWS),
     )
 
 
@@ -129,16 +127,14 @@ def quality_answers(site: Site, run_id: int) -> ResponseReturnValue:
     if report is None or not report["runs"]:
         abort(404)
     ways = variant_names(report)
-    way = request.args.get("way", "")
-    way = way if way in ways else ways[0]
+    way = one_of("way", ways, ways[0])
     show, search = request.args.get("show", ""), request.args.get("search", "").strip()[:200]
     every = quality_stores().runs.report_rows(run.id, ways.index(way))
     rows = [row for row in every if _is_shown(row, show, search)]
-    questions = listed(lambda limit, offset: rows[offset : offset + limit], ANSWER_ROWS)
+    questions = listed(sliced(rows), ANSWER_ROWS)
     ids = [row["id"] for row in questions.rows]
     return render_template(
         "admin/quality_answers.html",
-        site=site,
         run=run,
         way_options=[(name, name) for name in ways],
         way=way,

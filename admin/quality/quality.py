@@ -9,8 +9,8 @@ from flask.typing import ResponseReturnValue
 from wtforms import SelectField
 
 from admin.formats import decimal
-from admin.forms import UNPROCESSABLE, Decimal, Form, WholeNumber, choices, problem, ready_testsets
-from admin.lists import listed
+from admin.forms import UNPROCESSABLE, Decimal, Form, WholeNumber, choices, chosen_testset, ready_testsets
+from admin.lists import listed, one_of
 from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.quality.check import NotNow, check_of, start_check
@@ -160,8 +160,7 @@ def quality_site(site: Site) -> ResponseReturnValue:
     testsets = found.testsets.all(site.id)
     gate = found.gates.get(site.id)
     drawn = _drawn([one.id for one in testsets])
-    metric = request.args.get("metric", "")
-    metric = metric if metric in METRICS else METRICS[0]
+    metric = one_of("metric", METRICS, METRICS[0])
     return render_template(
         "admin/quality_site.html",
         testsets=testsets,
@@ -306,11 +305,7 @@ def quality_gate_set(site: Site) -> ResponseReturnValue:
     """From the next crawl on."""
     form = GateForm(request.form)
     form.validate()
-    testset = next(
-        (one for one in quality_stores().testsets.all(site.id) if str(one.id) == form.testset.data), None
-    )
-    if testset is None or not testset.is_ready:
-        problem(form, "testset", _("Choose a test set with questions."))
+    testset = chosen_testset(site.id, form)
     if form.errors or testset is None:
         return _shown_gate(site, form), UNPROCESSABLE
     drop = float(form.largest_drop.data or 0) / 100
@@ -356,7 +351,6 @@ def _shown_gate(site: Site, form: GateForm) -> str:
     form.testset.choices = ready_testsets(site.id)
     return render_template(
         "admin/quality_gate.html",
-        site=site,
         form=form,
         gate=quality_stores().gates.get(site.id),
         held=quality_stores().gates.held(site.id),

@@ -11,7 +11,7 @@ from wtforms import BooleanField, SelectField, SelectMultipleField, StringField
 from wtforms.validators import Length
 
 from admin.formats import report_text
-from admin.forms import UNPROCESSABLE, Form, WholeNumber, choices, problem, ready_testsets
+from admin.forms import UNPROCESSABLE, Form, WholeNumber, choices, chosen_testset, problem, ready_testsets
 from admin.page import Page
 from admin.quality import quality as quality_page
 from admin.replies import changed, done, download, progress, refused, unchanged
@@ -150,7 +150,6 @@ def _shown(site: Site, run: QualityRun) -> dict[str, Any]:
         "report": report,
         # The body of the report as it is written to files; every text in it is escaped there.
         "body": Markup(report_body(report, report_text)) if report is not None else "",
-        "site": site,
         "run": run,
         "before": before,
         "asks": run.state == ASKS,
@@ -210,11 +209,7 @@ def quality_run_start(site: Site) -> ResponseReturnValue:
     form = RunForm(request.form)
     form.validate()
     specs = _specs(form)
-    testset = next(
-        (one for one in quality_stores().testsets.all(site.id) if str(one.id) == form.testset.data), None
-    )
-    if testset is None or not testset.is_ready:
-        problem(form, "testset", _("Choose a test set with questions."))
+    testset = chosen_testset(site.id, form)
     if not site.generation:
         problem(form, "testset", _("Crawl the site first."))
     if not form.flows.errors and not form.flows.data:
@@ -252,7 +247,6 @@ def _form_shown(site: Site, form: RunForm) -> str:
     form.testset.choices = ready_testsets(site.id)
     return render_template(
         "admin/quality_run_new.html",
-        site=site,
         form=form,
         has_sets=bool(form.testset.choices),
     )

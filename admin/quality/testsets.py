@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, FileField, SelectField, SelectMultipleField, StringField
 from wtforms.validators import Length
 
-from admin.forms import UNPROCESSABLE, Form, Needed, WholeNumber, choices, problem
+from admin.forms import UNPROCESSABLE, Form, WholeNumber, choices, problem, required
 from admin.lists import listed
 from admin.page import Page
 from admin.quality import quality as quality_page
@@ -39,13 +39,10 @@ ROWS = 50
 class NameForm(Form):
     """What a set is called."""
 
-    name = StringField(
-        lazy("Name"),
-        [
-            Needed(lazy("Write a name for the test set.")),
-            Length(max=100, message=lazy("Choose a name of at most 100 characters.")),
-        ],
-    )
+    name = required(
+        lazy("Name"), lazy("Write a name for the test set."),
+        100, lazy("Choose a name of at most 100 characters."),
+    )  # fmt: skip
 
 
 @page.get("/sites/<site_id>/quality/sets/<int:id>")
@@ -105,7 +102,7 @@ def _with_cases(site: Site, testset: StoredTestSet) -> dict[str, Any]:
     search = request.args.get("search", "").strip()[:200]
     found = quality_stores().testsets
     cases = listed(lambda limit, offset: found.cases(site.id, testset.id, limit, offset, search), ROWS)
-    return {"site": site, "testset": testset, "search": search, "cases": cases}
+    return {"testset": testset, "search": search, "cases": cases}
 
 
 KIND_WORDS = {
@@ -244,7 +241,6 @@ def _shown_new(
     usual = [kind for kind in KINDS if kind != MODEL]
     return render_template(
         "admin/quality_testset_new.html",
-        site=site,
         settings=configuration().settings,
         headings=headings or HeadingsForm(formdata=None, kinds=usual),
         upload=upload or UploadForm(formdata=None),

@@ -1,16 +1,13 @@
 """Everything in one file, and back again."""
 
-import tempfile
-from datetime import UTC, datetime
-
-from flask import flash, g, redirect, render_template, request, send_file, url_for
+from flask import flash, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, FileField, StringField
 
 from admin.forms import UNPROCESSABLE, problem
 from admin.page import Page
 from admin.people.passwords import PasswordAgain, is_own_password
-from admin.replies import changed, unchanged
+from admin.replies import changed, unchanged, zip_download
 from admin.settings import settings as settings_page
 from admin.texts import _, lazy
 from server.api.access import configuration, crawling, database, people_stores
@@ -47,22 +44,12 @@ def backup() -> ResponseReturnValue:
 
 @page.post("/settings/backup", role=Role.OWNER, has_password=True)
 def backup_make() -> ResponseReturnValue:
-    """The file is written to disk first, so that a slow download holds no transaction open."""
     form = BackupForm(prefix="make-")
     if not form.validate() or not is_own_password(form):
         return _shown(make=form), UNPROCESSABLE
     secret = configuration().secret_key if form.secret.data else ""
-    file = tempfile.TemporaryFile(dir=configuration().folder.path)  # noqa: SIM115  the response closes it
-    try:
-        manifest = write_backup(database(), file, version(), secret)
-    except BaseException:
-        file.close()
-        raise
-    file.seek(0)
+    answer, manifest = zip_download(lambda file: write_backup(database(), file, version(), secret), "")
     changed("made a backup", with_key=bool(secret), holds=manifest.summary)
-    name = f"docent-{datetime.now(UTC):%Y-%m-%d-%H%M}.zip"
-    answer = send_file(file, mimetype="application/zip", as_attachment=True, download_name=name, max_age=0)
-    answer.call_on_close(file.close)
     return answer
 
 

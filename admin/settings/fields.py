@@ -1,105 +1,130 @@
 """Settings of the installation as fields of a form: what holds, where it comes from, what is wrong."""
 
+from __future__ import annotations
+
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
-from flask import flash, g, redirect, request, url_for
+from flask import flash, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from admin.formats import number, sentence
 from admin.forms import UNPROCESSABLE
+from admin.page import Page
 from admin.replies import changed, unchanged
 from admin.settings.words import WORDS
 from admin.stored import translated
 from admin.texts import _
 from server.api.access import configuration
-from server.settings import SETTINGS
+from server.domain.roles import Role
+from server.settings import SETTINGS, Settings
 from server.settings.changes import WrongSetting, in_forms, shown
 from server.settings.reading import as_text
 
 
-@dataclass(slots=True)
-class SettingField:
-    """One setting in a form."""
-
-    name: str
-    label: str
-    hint: str
-    value: str
-    """The text in the field; empty for secrets."""
-    kind: str
-    """text, long, secret or tick."""
-    shown: str
-    """What holds now, for people."""
-    default: str
-    """The default, for people; empty if it is nothing."""
-    rare: bool
-    origin: str
-    """"dashboard", "start" or "default"."""
-    at: datetime | None = None
-    by: str = ""
-    errors: list[str] = field(default_factory=list)
-    problem: str = ""
-    """Why what was set on the dashboard does not hold."""
-    before: str = ""
-    """What holds again after a reset, for people."""
-
-    @property
-    def id(self) -> str:
-        return self.name
-
-
 def fields_of(
     names: Iterable[str], typed: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None
-) -> list[SettingField]:
-    """The fields with what holds, or with what was `typed`."""
+) -> list[dict[str, Any]]:
+    """The fields with what holds, or with what was `typed`, as templates show them.
+
+    `value` is the text in the field, empty for secrets; `kind` is text, long, secret or tick; `origin` is
+    dashboard, start or default. `shown`, `default` and `before`, which holds again after a reset, are for
+    people. `problem` says why what was set on the dashboard does not hold.
+    """
     live = configuration().live
     overrides, settings, base, problems = live.overrides, live.current, live.base, live.problems
     made = []
     for name in names:
-        override = overrides.get(name)
-        given = "start" if SETTINGS[name].is_given(base) else "default"
-        made.append(
-            SettingField(
-                name,
-                label_of(name),
-                WORDS[name].hint,
-                (typed or {}).get(name, "" if SETTINGS[name].is_secret else as_text(settings.value(name))),
-                _kind(name),
-                shown(name, settings),
-                _default(name),
-                WORDS[name].rare,
-                "dashboard" if override else given,
-                override.at if override else None,
-                override.operator if override else "",
-                [wrong] if (wrong := (errors or {}).get(name)) else [],
-                problems.get(name, ""),
-                shown(name, base) or _("empty"),
-            )
-        )
+        override, setting = overrides.get(name), SETTINGS[name]
+        given = "start" if setting.is_given(base) else "default"
+        made.append({
+            "name": name,
+            "label": label_of(name),
+            "hint": WORDS[name].hint,
+            "value": (typed or {}).get(name, "" if setting.is_secret else as_text(settings.value(name))),
+            "kind": _kind(name),
+            "shown": shown(name, settings),
+            "default": _default(name),
+            "rare": WORDS[name].rare,
+            "origin": "dashboard" if override else given,
+            "at": override.at if override else None,
+            "by": override.operator if override else "",
+            "errors": [wrong] if (wrong := (errors or {}).get(name)) else [],
+            "problem": problems.get(name, ""),
+            "before": shown(name, base) or _("empty"),
+        })  # fmt: skip
     return made
 
 
-def form_fields(
-    groups: Iterable[str], typed: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None
-) -> dict[str, object]:
-    """The fields of each group under its name, under `general` what is wrong with them together, and under
-    `environment` the lines of .env that mean the same."""
-    fields: dict[str, object] = {name: fields_of(in_forms(name), typed, errors) for name in groups}
-    lines = [f"{name.upper()}={_in_environment(name)}" for name in in_forms(*groups)]
-    return {**fields, "general": (errors or {}).get("", ""), "environment": "\n".join(lines)}
+PLACES: dict[str, str] = {}
+"""Endpoint of the page where a setting is changed."""
 
 
-def saved(groups: Iterable[str], show: Callable[..., str], endpoint: str) -> ResponseReturnValue:
-    """Save what was typed for groups of settings and lead to the page; or `show` what is wrong with it."""
-    names = in_forms(*groups)
-    typed = typed_values(names)
-    if wrong := save(names):
-        return show(typed, wrong), UNPROCESSABLE
-    return redirect(url_for(f"admin.{endpoint}"))
+TriedView = Callable[[Settings, dict[str, str]], ResponseReturnValue]
+
+
+class Section:
+    """A page with one form for groups of settings. `shown` gives what else its template takes."""
+
+    def __init__(
+        self, page: Page, name: str, rule: str, groups: Sequence[str], shown: Callable[[], dict[str, object]]
+    ) -> None:
+        self.page, self.names, self._groups, self._shown = page, in_forms(*groups), groups, shown
+        self.endpoint, self._rule = f"settings_{name}", f"/settings/{rule}"
+        PLACES.update(dict.fromkeys(self.names, self.endpoint))
+        page.get(self._rule, self.endpoint, role=Role.OWNER)(self.show)
+
+    def show(
+        self, typed: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None, **more: object
+    ) -> str:
+        """The page with what holds or what was `typed`, and `errors` by the names of settings; "" has what is
+        wrong with them together."""
+        lines = [f"{name.upper()}={_in_environment(name)}" for name in self.names]
+        return render_template(
+            f"admin/{self.endpoint}.html",
+            **{name: fields_of(in_forms(name), typed, errors) for name in self._groups},
+            general=(errors or {}).get("", ""),
+            environment="\n".join(lines),
+            save=f"{self.endpoint}_save",
+            **{**self._shown(), **more},
+        )
+
+    def tried(self, view: TriedView) -> Callable[[], ResponseReturnValue]:
+        """A view that takes the settings as they would be with what was typed, and what was typed."""
+
+        def called() -> ResponseReturnValue:
+            typed = typed_values(self.names)
+            try:
+                wanted = configuration().live.tried(typed)
+            except WrongSetting as error:
+                return self.show(typed, {error.name: sentence_of(error)}), UNPROCESSABLE
+            return view(wanted, typed)
+
+        return called
+
+    def tests(self, view: TriedView) -> TriedView:
+        """Add the button that tries what is typed, and saves nothing."""
+
+        def called() -> ResponseReturnValue:
+            unchanged()
+            return self.tried(view)()
+
+        self.page.post(f"{self._rule}/test", f"{self.endpoint}_test", role=Role.OWNER)(called)
+        return view
+
+    def saves(self, view: TriedView | None = None) -> Section:
+        """Add the form that saves what is typed; by `view` if there is more to do than that."""
+        called = self.tried(view) if view else self.save
+        self.page.post(self._rule, f"{self.endpoint}_save", role=Role.OWNER)(called)
+        return self
+
+    def save(self) -> ResponseReturnValue:
+        """Save what was typed and lead to the page, or show what is wrong with it."""
+        if wrong := save(self.names):
+            return self.show(typed_values(self.names), wrong), UNPROCESSABLE
+        return redirect(url_for(f"admin.{self.endpoint}"))
 
 
 def typed_values(names: Iterable[str]) -> dict[str, str]:

@@ -4,26 +4,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import flash, request
 from flask.typing import ResponseReturnValue
 
 from admin.formats import decimal
 from admin.forms import UNPROCESSABLE
 from admin.page import Page
-from admin.replies import unchanged
 from admin.settings import settings as settings_page
-from admin.settings.fields import form_fields, save, sentence_of, typed_values
+from admin.settings.fields import Section
 from admin.texts import _, lazy, ngettext
 from server.api.access import configuration, crawling, stores
 from server.domain.protocols import ChatModel, Embedder, ModelError, Prompt
-from server.domain.roles import Role
 from server.domain.spending import DailyLimit, Spending, charged
 from server.guards.network import for_models
 from server.models.metered import estimate_tokens, read_prices
 from server.models.table import CHAT_MODELS
 from server.runtime.models import open_embedder, open_relevance_model
 from server.settings import Settings
-from server.settings.changes import WrongSetting, in_forms
 
 QUESTION = Prompt("Reply with the one word: ready", "Are you ready?", max_tokens=200)
 LONGEST_S = 20.0
@@ -128,54 +125,36 @@ def _rerank(settings: Settings) -> tuple[str, int, float]:
 
 
 page = Page(section=lazy("Models"), under=settings_page.page)
-GROUPS = ("chat", "embedding", "rerank", "calls")
-NAMES = in_forms(*GROUPS)
-settings_page.PLACES.update(dict.fromkeys(NAMES, "settings_models"))
-
+section = Section(
+    page, "models", "models", ["chat", "embedding", "rerank", "calls"],
+    lambda: {"uses_model": configuration().settings.models.uses_chat_model},
+)  # fmt: skip
 REINDEX = lazy("Tick “Crawl every site again”: what was indexed with one search model does not fit another.")
 
 
-@page.get("/settings/models", role=Role.OWNER)
-def settings_models() -> ResponseReturnValue:
-    return _shown()
-
-
-@page.post("/settings/models", role=Role.OWNER)
-def settings_models_save() -> ResponseReturnValue:
+@section.saves
+def settings_models_save(after: Settings, typed: dict[str, str]) -> ResponseReturnValue:
     """Another embedding model needs every site to be read again, and that it is wanted."""
-    values = typed_values(NAMES)
-    try:
-        after = configuration().live.tried(values)
-    except WrongSetting as error:
-        return _shown(values, {error.name: sentence_of(error)}), UNPROCESSABLE
     reindex = _fingerprint(after) != _fingerprint(configuration().live.current)
     if reindex and "reindex" not in request.form:
-        return _shown(values, {"embedding_model": str(REINDEX)}, reindex=True), UNPROCESSABLE
-    if wrong := save(NAMES):
-        return _shown(values, wrong), UNPROCESSABLE
-    if reindex:
-        sites = [site for site in stores().sites.all() if site.generation]
+        return section.show(typed, {"embedding_model": str(REINDEX)}, reindex=True), UNPROCESSABLE
+    answer, sites = section.save(), [site for site in stores().sites.all() if site.generation]
+    if reindex and not isinstance(answer, tuple):
         for site in sites:
             crawling().start(site.id)
         flash(
             ngettext("%(num)s site is crawled again.", "%(num)s sites are crawled again.", len(sites)), "done"
         )
-    return redirect(url_for("admin.settings_models"))
+    return answer
 
 
-@page.post("/settings/models/test", role=Role.OWNER)
-def settings_models_test() -> ResponseReturnValue:
-    """Asks each model one tiny question. Nothing is saved."""
-    unchanged()
-    values = typed_values(NAMES)
-    try:
-        wanted = configuration().live.tried(values)
-    except WrongSetting as error:
-        return _shown(values, {error.name: sentence_of(error)}), UNPROCESSABLE
+@section.tests
+def settings_models_test(wanted: Settings, typed: dict[str, str]) -> ResponseReturnValue:
+    """Asks each model one tiny question."""
     trials, offered = try_models(wanted), _offered(wanted)
     if not offered and trials[0].kind in ("server_error", "wrong_model", "bad_reply"):
         trials[0] = replace(trials[0], advice=NO_API)
-    return _shown(values, trials=trials, offered=offered, unsaved=bool(values))
+    return section.show(typed, trials=trials, offered=offered, unsaved=bool(typed))
 
 
 def _offered(settings: Settings) -> list[str]:
@@ -196,24 +175,3 @@ def _fingerprint(settings: Settings) -> tuple[str, ...]:
     if models.embedding_folder is not None:
         return models.embedding_model, models.embedding_query_prefix, models.embedding_passage_prefix
     return (models.embedding_model, models.openai_base_url) if models.embedding_model else ()
-
-
-def _shown(
-    typed: dict[str, str] | None = None,
-    errors: dict[str, str] | None = None,
-    *,
-    trials: list[Trial] | None = None,
-    offered: list[str] | None = None,
-    unsaved: bool = False,
-    reindex: bool = False,
-) -> str:
-    return render_template(
-        "admin/settings_models.html",
-        **form_fields(GROUPS, typed, errors),
-        save="settings_models_save",
-        trials=trials,
-        offered=offered or [],
-        unsaved=unsaved,
-        reindex=reindex,
-        uses_model=configuration().settings.models.uses_chat_model,
-    )

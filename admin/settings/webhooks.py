@@ -2,20 +2,19 @@
 
 import secrets
 
-from flask import abort, redirect, render_template, request, url_for
+from flask import abort, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import SelectChoice, SelectField, SelectMultipleField, StringField
 from wtforms.validators import StopValidation
 from wtforms.widgets import CheckboxInput, ListWidget
 
 from admin.forms import UNPROCESSABLE, Form, Needed, check_address
-from admin.lists import listed, site_choices
+from admin.lists import DELIVERY_STATES, chosen_state, listed, site_choices, state_options
 from admin.page import Page
 from admin.replies import changed, done
 from admin.settings import settings as settings_page
 from admin.texts import _, lazy
 from server.api.access import configuration, delivery, stores
-from server.domain.contact import DeliveryState
 from server.domain.events import EventKind
 from server.domain.roles import Role
 from server.storage.delivery.events import EventHook
@@ -30,11 +29,6 @@ KINDS = [
     (EventKind.BUDGET_SPENT.value, lazy("A daily limit of models is reached")),
     (EventKind.ANSWER_NEGATIVE.value, lazy("A visitor says that an answer did not help")),
 ]
-STATES = {
-    DeliveryState.WAITING: lazy("On its way"),
-    DeliveryState.SENT: lazy("Sent"),
-    DeliveryState.FAILED: lazy("Not sent"),
-}
 
 
 class Ticks(SelectMultipleField):  # type: ignore[misc]  # WTForms has no types
@@ -159,7 +153,7 @@ def _shown(form: HookForm) -> str:
 
 
 def _one_shown(hook: EventHook, form: HookForm) -> str:
-    state = next((known for known in DeliveryState if known == request.args.get("state")), None)
+    state = chosen_state()
     sent = listed(
         lambda limit, offset: delivery().events.sent(limit, offset, webhook_id=hook.id, state=state), ROWS
     )
@@ -169,8 +163,8 @@ def _one_shown(hook: EventHook, form: HookForm) -> str:
         form=form,
         sent=sent,
         state=state,
-        states=STATES,
-        state_options=[("", _("Any")), *((known.value, label) for known, label in STATES.items())],
+        states=DELIVERY_STATES,
+        state_options=state_options(),
     )
 
 

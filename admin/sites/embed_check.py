@@ -340,7 +340,6 @@ def embed_check_run(site: Site) -> ResponseReturnValue:
 def _shown(site: Site, form: PageForm, steps: Sequence[Step] = ()) -> str:
     return render_template(
         "admin/embed_check.html",
-        site=site,
         form=form,
         steps_found=steps,
         snippet=snippet_of(site),

@@ -1,16 +1,13 @@
 """One site as a file: taken out of this installation, and brought into it."""
 
-import tempfile
-from datetime import UTC, datetime
-
-from flask import render_template, request, send_file
+from flask import render_template, request
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, FileField
 
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.page import Page
-from admin.replies import changed, done
+from admin.replies import changed, done, zip_download
 from admin.sites import sites as sites_page
 from admin.texts import _, lazy
 from server.api.access import configuration, crawling, database
@@ -40,25 +37,18 @@ class ImportForm(Form):
 
 @export_page.get("/sites/<site_id>/export", role=Role.OWNER, recent=True)
 def site_export(site: Site) -> ResponseReturnValue:
-    return render_template("admin/site_export.html", site=site, form=ExportForm(formdata=None))
+    return render_template("admin/site_export.html", form=ExportForm(formdata=None))
 
 
 @export_page.post("/sites/<site_id>/export", role=Role.OWNER)
 def site_export_make(site: Site) -> ResponseReturnValue:
-    """The file is written to disk first, so that a slow download holds no transaction open."""
     form = ExportForm()
     wanted = bool(form.conversations.data)
-    file = tempfile.TemporaryFile(dir=configuration().folder.path)  # noqa: SIM115  the response closes it
-    try:
-        manifest = write_site(database(), file, version(), site.id, with_conversations=wanted)
-    except BaseException:
-        file.close()
-        raise
-    file.seek(0)
+    answer, manifest = zip_download(
+        lambda file: write_site(database(), file, version(), site.id, with_conversations=wanted),
+        f"{site.id}-",
+    )
     changed("exported the site", site.id, holds=manifest.summary)
-    name = f"docent-{site.id}-{datetime.now(UTC):%Y-%m-%d-%H%M}.zip"
-    answer = send_file(file, mimetype="application/zip", as_attachment=True, download_name=name, max_age=0)
-    answer.call_on_close(file.close)
     return answer
 
 

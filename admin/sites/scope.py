@@ -4,11 +4,10 @@ from collections import Counter
 
 from flask import abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import BooleanField, SelectField, StringField, TextAreaField
-from wtforms.fields.choices import SelectChoice
+from wtforms import BooleanField, SelectField, StringField
 
 from admin.formats import language_name, number, sentence
-from admin.forms import UNPROCESSABLE, Form, problem
+from admin.forms import UNPROCESSABLE, Form, Lines, choices, problem
 from admin.page import Page
 from admin.replies import done, progress, refused, unchanged
 from admin.sites import sites as sites_page
@@ -25,33 +24,33 @@ from server.jobs.dry_run import DryRun, TooManyDryRuns
 
 page = Page(tab=lazy("Scope"), under=sites_page.page)
 
-RENDER = [
-    SelectChoice("", lazy("Default")),
-    SelectChoice("auto", lazy("Pages that need it")),
-    SelectChoice("always", lazy("All pages")),
-    SelectChoice("never", lazy("No page")),
-]
+RENDER = {
+    "": lazy("Default"),
+    "auto": lazy("Pages that need it"),
+    "always": lazy("All pages"),
+    "never": lazy("No page"),
+}
 
 
 class ScopeForm(Form):
     """Patterns are one a line."""
 
     path = StringField(lazy("Path"))
-    include = TextAreaField(lazy("Only these addresses"))
-    exclude = TextAreaField(lazy("Not these addresses"))
+    include = Lines(lazy("Only these addresses"))
+    exclude = Lines(lazy("Not these addresses"))
     subdomains = BooleanField(lazy("Include subdomains"))
     own = BooleanField(lazy("This is my own website"))
-    headers = TextAreaField(lazy("Request headers"))
-    render = SelectField(lazy("Open in a browser"), choices=RENDER)
+    headers = Lines(lazy("Request headers"))
+    render = SelectField(lazy("Open in a browser"), choices=choices(RENDER.items()))
 
     def scope(self) -> SiteScope:
         return SiteScope(
             path=(self.path.data or "").strip(),
-            include=_lines(self.include.data),
-            exclude=_lines(self.exclude.data),
+            include=self.include.data,
+            exclude=self.exclude.data,
             subdomains=bool(self.subdomains.data),
             render=self.render.data or "",
-            headers=_lines(self.headers.data),
+            headers=self.headers.data,
             own_site=bool(self.own.data),
         )
 
@@ -60,16 +59,7 @@ class ScopeForm(Form):
 def scope(site: Site) -> ResponseReturnValue:
     """With `url`, what a crawl would do with that address."""
     chosen = scope_of(site)
-    form = ScopeForm(
-        formdata=None,
-        path=chosen.path,
-        include="\n".join(chosen.include),
-        exclude="\n".join(chosen.exclude),
-        subdomains=chosen.subdomains,
-        render=chosen.render,
-        headers="\n".join(chosen.headers),
-        own=chosen.own_site,
-    )
+    form = ScopeForm(formdata=None, obj=chosen, own=chosen.own_site)
     return _shown(site, form, request.args.get("url", "").strip())
 
 
@@ -100,15 +90,11 @@ def _explained(found: Site, url: str) -> tuple[list[Finding], str]:
         return [], str(error)
 
 
-def _lines(text: str | None) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(line.strip() for line in (text or "").splitlines() if line.strip()))
-
-
 def _field_of(message: str, form: ScopeForm) -> str:
     """The field that a fault is about: the one with the text that the message quotes."""
     if "header" in message:
         return "headers"
-    quoted = any(f'"{line}"' in message for line in _lines(form.exclude.data))
+    quoted = any(f'"{line}"' in message for line in form.exclude.data)
     return "exclude" if quoted else "include"
 
 
@@ -136,7 +122,7 @@ def site_dry_run(site: Site, run_id: str) -> ResponseReturnValue:
     run = _run(run_id)
     if run.site_id != site.id:
         abort(404)
-    return render_template("admin/dry_run.html", **_found(run), site=site, pages=_most())
+    return render_template("admin/dry_run.html", **_found(run), pages=_most())
 
 
 @dry_run_page.post("/sites/<site_id>/dry-runs")

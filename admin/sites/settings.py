@@ -8,11 +8,10 @@ from typing import Any
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import Field, FloatField, IntegerField, SelectField, StringField, TextAreaField
-from wtforms.fields.choices import SelectChoice
 from wtforms.validators import Length, NumberRange, Optional, StopValidation
 
 from admin.formats import percent
-from admin.forms import UNPROCESSABLE, Form, Needed, choices
+from admin.forms import UNPROCESSABLE, Form, Needed, choices, required
 from admin.page import Page
 from admin.quality.quality import FLOW_WORDS
 from admin.replies import changed, done, unchanged
@@ -68,26 +67,14 @@ def _crawl_limit(label: str, name: str) -> Field:
 class SiteSettingsForm(Form):
     """All of it is saved at once. What stays empty is as the installation has it."""
 
-    name = StringField(
-        lazy("Name"),
-        [
-            Needed(lazy("Write what you call the site.")),
-            Length(max=100, message=lazy("Choose a shorter name.")),
-        ],
-    )
+    name = required(lazy("Name"), lazy("Write what you call the site."), 100, lazy("Choose a shorter name."))
     title = StringField(lazy("Title"), [Length(max=100, message=lazy("The limit is 100 characters."))])
     main_language = StringField(lazy("Main language"))
     strategy = StringField(lazy("Search"), [Needed(lazy("Choose a strategy, such as hybrid."))])
     flow = SelectField(lazy("Checks"), choices=choices((name, FLOW_WORDS.get(name, name)) for name in FLOWS))
-    refusals = SelectField(
-        lazy("Refusals"),
-        choices=[SelectChoice(name, label) for name, label in FLOOR_LABELS.items()],
-        default="",
-    )
+    refusals = SelectField(lazy("Refusals"), choices=choices(FLOOR_LABELS.items()), default="")
     floor = _limit(lazy("Relevance floor"), FloatField, 0, 1)
-    tone = SelectField(
-        lazy("Tone"), choices=[SelectChoice(name, label) for name, label in TONE_LABELS.items()]
-    )
+    tone = SelectField(lazy("Tone"), choices=choices(TONE_LABELS.items()))
     instructions = TextAreaField(
         lazy("Further instructions"),
         [Length(max=INSTRUCTIONS_CHARS, message=lazy("The limit is 1,000 characters."))],
@@ -242,7 +229,6 @@ def _shown(site: Site, form: SiteSettingsForm) -> str:
     pages = stores().content(site.id).pages(limit=SAMPLE)
     return render_template(
         "admin/site_settings.html",
-        site=site,
         form=form,
         strategies=strategy_names(),
         languages=Counter(found.language or _("unknown") for found in pages).most_common(8),

@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import StringField, TextAreaField
+from wtforms import StringField
 from wtforms.validators import StopValidation
 
 from admin.crawls.crawls import is_active, version_of
 from admin.formats import sentence
-from admin.forms import UNPROCESSABLE, BadAddress, Form, Needed, parse_origin, problem
+from admin.forms import UNPROCESSABLE, BadAddress, Form, Lines, Needed, parse_origin, problem
 from admin.page import Page
 from admin.people.sessions import safe_next
 from admin.replies import changed, done, progress, unchanged
@@ -42,23 +42,21 @@ EVERY = {
 class OriginsForm(Form):
     """Websites whose pages may show the widget, one a line."""
 
-    origins = TextAreaField(lazy("More websites"))
+    origins = Lines(lazy("More websites"))
 
-    def validate_origins(self, field: TextAreaField) -> None:
+    def validate_origins(self, field: Lines) -> None:
         """Replaces what was typed by what is meant, once all of it is right."""
-        lines = [line for line in (field.data or "").splitlines() if line.strip()]
-        if len(lines) > MOST_ORIGINS:
+        if len(field.data) > MOST_ORIGINS:
             raise StopValidation(_("Enter at most %(most)s websites.", most=MOST_ORIGINS))
         try:
-            field.data = "\n".join(dict.fromkeys(parse_origin(line) for line in lines))
+            field.data = tuple(dict.fromkeys(map(parse_origin, field.data)))
         except BadAddress as error:
             raise StopValidation(str(error)) from error
 
 
 @page.get("/sites/<site_id>")
 def site(site: Site) -> ResponseReturnValue:
-    form = OriginsForm(formdata=None, origins="\n".join(site.origins))
-    return _shown(site, form)
+    return _shown(site, OriginsForm(formdata=None, origins=site.origins))
 
 
 @page.get("/sites/<site_id>/progress")
@@ -87,7 +85,7 @@ def site_origins(site: Site) -> ResponseReturnValue:
     form = OriginsForm(request.form)
     if not form.validate():
         return _shown(site, form), UNPROCESSABLE
-    stores().sites.update(replace(site, origins=tuple(form.origins.data.splitlines())))
+    stores().sites.update(replace(site, origins=form.origins.data))
     return done(_("The allowed websites are saved."), "site")
 
 
@@ -167,7 +165,7 @@ def _moved(site: Site, address: str, name: str) -> Site:
 
 def _shown_address(site: Site, form: SiteForm) -> str:
     walk = walks.walk_of(site, walks.ADDRESS)
-    return render_template("admin/site_address.html", site=site, form=form, walk=walk)
+    return render_template("admin/site_address.html", form=form, walk=walk)
 
 
 removal_page = Page(under=settings_page.page)
@@ -215,4 +213,4 @@ def _shown_removal(site: Site, form: RemovalForm) -> str:
         (_("Your own answers"), stores().curated.count(site.id)),
         (_("Questions from visitors"), sum(dialogue().conversations.counts(site.id, EVER).values())),
     ]
-    return render_template("admin/site_removal.html", site=site, form=form, goes=goes)
+    return render_template("admin/site_removal.html", form=form, goes=goes)

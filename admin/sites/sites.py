@@ -9,7 +9,17 @@ from markupsafe import escape
 from wtforms import BooleanField, StringField
 from wtforms.validators import Length, StopValidation
 
-from admin.forms import UNPROCESSABLE, Form, Needed, check_address, free_id, is_private, problem, suggest_id
+from admin.forms import (
+    UNPROCESSABLE,
+    Form,
+    Needed,
+    check_address,
+    free_id,
+    is_private,
+    problem,
+    required,
+    suggest_id,
+)
 from admin.page import Page
 from admin.replies import done, unchanged
 from admin.start.walk import ADDRESS, MARKS, no_site
@@ -132,9 +142,8 @@ class SiteForm(Form):
 class NameForm(Form):
     """A site without a website."""
 
-    site_name = StringField(
-        lazy("What you call it"),
-        [Needed(lazy("Write what you call it.")), Length(max=100, message=lazy("Choose a shorter name."))],
+    site_name = required(
+        lazy("What you call it"), lazy("Write what you call it."), 100, lazy("Choose a shorter name.")
     )
 
 

@@ -332,9 +332,7 @@ def widget_save(site: Site) -> ResponseReturnValue:
 @page.get("/sites/<site_id>/widget/preview", framed=True)
 def widget_preview(site: Site) -> ResponseReturnValue:
     """Show a page with the real widget, for the frame next to the form."""
-    return render_template(
-        "admin/widget_preview.html", site=site, loader=f"{request.script_root}/widget/embed.js"
-    )
+    return render_template("admin/widget_preview.html", loader=f"{request.script_root}/widget/embed.js")
 
 
 def _accent(site: Site) -> str:
@@ -345,7 +343,6 @@ def _shown(site: Site, form: WidgetForm) -> str:
     typed, faults = Look.checked({"accent": form.accent.data or ""})
     return render_template(
         "admin/widget.html",
-        site=site,
         form=form,
         contrasts=contrasts("" if faults else typed.accent),
         secret=ContactOptions.of(site.options).secret,

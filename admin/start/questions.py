@@ -134,7 +134,6 @@ def results(site: Site, *, compared: bool = False) -> dict[str, Any]:
             newest.setdefault(run.question, run)
     tried = [_tried(site, text, url, newest.get(text)) for text, url in questions_of(site)]
     return {
-        "site": site,
         "tried": tried,
         "compared": compared,
         "is_asked": any(one.columns for one in tried),

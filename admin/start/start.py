@@ -91,7 +91,6 @@ def _crawl(site: Site) -> dict[str, object]:
     newest = stores().crawls.addresses.newest(run.id, ARRIVED, LATEST) if run else []
     live: list[PageRecord] = stores().content(site.id).pages(limit=LATEST) if site.generation else []
     return {
-        "site": site,
         "run": run,
         "newest": newest,
         "live": live,
@@ -135,7 +134,7 @@ def start_look_save(site: Site) -> ResponseReturnValue:
 
 def _look_shown(site: Site, form: LookForm) -> str:
     walk = walks.walk_of(site, walks.LOOK)
-    return render_template("admin/start_look.html", site=site, form=form, walk=walk)
+    return render_template("admin/start_look.html", form=form, walk=walk)
 
 
 MAIL = ("smtp_url", "mail_from")
@@ -213,7 +212,6 @@ def _messages_shown(
 ) -> str:
     return render_template(
         "admin/start_messages.html",
-        site=site,
         form=form,
         mail=fields_of(MAIL, typed, errors) if g.operator.role.may(Role.OWNER) else [],
         is_set=bool(configuration().settings.contact.smtp_url),

@@ -1,7 +1,7 @@
 """Gaps: questions that a site cannot answer, for the operator."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
@@ -81,9 +81,6 @@ def write_event(
     """Add a line to the gap's history."""
     row = {"gap_id": gap_id, "at": now(), "action": action, "by": by, "details": dict(details or {})}
     connection.execute(insert(events).values(**row))
-
-
-_OPEN = [status.value for status in OPEN]
 
 
 class GapStore:
@@ -169,25 +166,18 @@ class GapStore:
     ) -> Gap:
         """Store what an operator decided; None keeps what is. Raises UnknownGap."""
         before = self.get(id)
-        status = before.status if status is None else status
-        note = before.note if note is None else note
-        assigned_to = before.assigned_to if assigned_to is None else assigned_to
-        kind = before.kind if kind is None else kind
-        if (before.status, before.note, before.assigned_to, before.kind) == (status, note, assigned_to, kind):
+        given: dict[str, Any] = {"status": status, "note": note, "assigned_to": assigned_to, "kind": kind}
+        chosen = {name: one for name, one in given.items() if one is not None}
+        new = {name: str(one) for name, one in chosen.items() if one != getattr(before, name)}
+        after = replace(before, **chosen)
+        if not new:
             return before
-        closed = None if status.is_open else before.closed_at or now()
-        solved = as_json(before.solved_by) if status.is_solved else None
-        values = {"status": status.value, "note": note, "closed_at": closed, "solved_by": solved}
-        values["assigned_to"] = assigned_to
-        if kind is not before.kind:
-            values |= {"kind": kind.value, "sorted_by": by}
-        details = {"status": status.value, "before": before.status.value}
-        if note != before.note:
-            details["note"] = note
-        if assigned_to != before.assigned_to:
-            details["assigned_to"] = assigned_to
-        if kind is not before.kind:
-            details["kind"] = kind.value
+        closed = None if after.status.is_open else before.closed_at or now()
+        solved = as_json(before.solved_by) if after.status.is_solved else None
+        values = {**new, "closed_at": closed, "solved_by": solved}
+        if "kind" in new:
+            values["sorted_by"] = by
+        details = {**new, "status": after.status.value, "before": before.status.value}
         with self._db.begin() as connection:
             self._change(connection, id, values)
             write_event(connection, id, "judged", by, details)

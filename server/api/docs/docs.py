@@ -2,8 +2,10 @@
 
 import re
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,8 @@ MOVED = {
     )
 }  # fmt: skip
 """Former names of pages, and where their text is now. Browsers keep the part behind the #."""
+HEADINGS = ("h1", "h2", "h3")
+"""Those that a search leads to."""
 _LISTED = re.compile(r"\s*[-*] \[[^\]]*\]\((?:\./)?([\w-]+)\.md")
 _LINK = re.compile(r"^(?!\w+:)(?:\./)?([\w-]+)\.md(#[\w-]+)?$")
 
@@ -73,7 +77,15 @@ def render(name: str, source: str) -> DocsPage:
             for place, token in enumerate(tokens)
             if token.type == "heading_open" and token.tag == "h2"
         ),
+        passages=tuple(_passages(tokens)),
     )
+
+
+def _passages(tokens: list[Token]) -> Iterator[tuple[str, str, str]]:
+    starts = [at for at, one in enumerate(tokens) if one.type == "heading_open" and one.tag in HEADINGS]
+    for start, end in pairwise([*starts, len(tokens)]):
+        words = [_plain(one) for one in tokens[start + 2 : end] if one.type == "inline"]
+        yield str(tokens[start].attrs.get("id", "")), _plain(tokens[start + 1]), " ".join(words)
 
 
 def _contents(sources: dict[str, str]) -> dict[str, str]:

@@ -6,14 +6,12 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
-from html.parser import HTMLParser
 
 from server.indexes.tokens import tokens
 
 FIRST = "index"
 MOST = 20
 """Results of a search."""
-_HEADINGS = ("h1", "h2", "h3")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +25,8 @@ class DocsPage:
     html: str
     sections: tuple[tuple[str, str], ...]
     """(id, text) of its second-level headings."""
+    passages: tuple[tuple[str, str, str], ...]
+    """(id, heading, text without code) of each part that has a heading of the first three levels."""
     group: str = ""
     """The heading under which the first page lists it."""
 
@@ -70,9 +70,7 @@ def _sections(pages: tuple[DocsPage, ...]) -> list[tuple[Found, Counter[str]]]:
     """Each section with its words; those of headings count several times."""
     sections = []
     for page in pages:
-        reader = _Sections()
-        reader.feed(page.html)
-        for anchor, heading, text in reader.sections:
+        for anchor, heading, text in page.passages:
             counts = Counter(tokens(text, "en"))
             for word in tokens(heading, "en"):
                 counts[word] += 6
@@ -80,32 +78,3 @@ def _sections(pages: tuple[DocsPage, ...]) -> list[tuple[Found, Counter[str]]]:
                 counts[word] += 3
             sections.append((Found(page, heading, anchor, " ".join(text.split())), counts))
     return sections
-
-
-class _Sections(HTMLParser):
-    """Collects (id, heading, text) of the sections of a page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.sections: list[tuple[str, str, str]] = []
-        self._in_heading = False
-        self._in_code = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._in_code |= tag == "pre"
-        if tag in _HEADINGS:
-            self._in_heading = True
-            self.sections.append((dict(attrs).get("id") or "", "", ""))
-
-    def handle_endtag(self, tag: str) -> None:
-        self._in_code &= tag != "pre"
-        self._in_heading &= tag not in _HEADINGS
-
-    def handle_data(self, data: str) -> None:
-        if self.sections and not self._in_code:
-            anchor, heading, text = self.sections.pop()
-            if self._in_heading:
-                heading += data
-            else:
-                text += data
-            self.sections.append((anchor, heading, text))

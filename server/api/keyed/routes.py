@@ -16,6 +16,9 @@ from server.api.keyed.schemas import (
     AnswerRequest,
     AskRequest,
     CrawlResponse,
+    CuratedResponse,
+    FigureDay,
+    FigureTotal,
     GapResponse,
     SiteResponse,
     shown,
@@ -176,12 +179,8 @@ def figures(site_id: str) -> Response:
     store = dialogue().figures
     by_day = store.by_day([site.id], first, last)
     total = store.total([site.id], first, last)
-    whole: dict[str, Any] = {name: value for name, value in asdict(total).items() if name != "times"}
-    whole |= {"p50_ms": total.within(0.5), "p95_ms": total.within(0.95)}
-    days = [
-        {"day": day, **{name: value for name, value in asdict(one).items() if name != "times"}}
-        for day, one in sorted(by_day.items())
-    ]
+    whole = shown(FigureTotal, total, p50_ms=total.within(0.5), p95_ms=total.within(0.95))
+    days = [shown(FigureDay, one, day=day) for day, one in sorted(by_day.items())]
     return jsonify(since=first.isoformat(), until=last.isoformat(), total=whole, days=days)
 
 
@@ -297,17 +296,5 @@ def _note(key: ApiKey, action: str, site_id: str, number: int) -> None:
     people_stores().audit.add(_name(key), action, site_id, {"answer": number, "key": key.name})
 
 
-def _curated(one: CuratedAnswer) -> dict[str, object]:
-    return {
-        "number": one.id,
-        "questions": list(one.questions),
-        "answer": one.text,
-        "links": list(one.links),
-        "language": one.language,
-        "enabled": one.enabled,
-        "valid_from": one.valid_from.isoformat() if one.valid_from else None,
-        "valid_until": one.valid_until.isoformat() if one.valid_until else None,
-        "hits": one.hits,
-        "edited_by": one.edited_by,
-        "edited_at": one.edited_at.isoformat() if one.edited_at else None,
-    }
+def _curated(one: CuratedAnswer) -> dict[str, Any]:
+    return shown(CuratedResponse, one, number=one.id, answer=one.text)

@@ -12,9 +12,10 @@ Moment = Annotated[str, BeforeValidator(lambda at: at.isoformat() if isinstance(
 """A day or a moment of a record, as ISO 8601."""
 
 
-def shown(kind: type[BaseModel], record: object) -> dict[str, Any]:
-    """Return the fields of a record that the response `kind` names."""
-    return kind.model_validate(record, from_attributes=True).model_dump()
+def shown(kind: type[BaseModel], record: object, **more: object) -> dict[str, Any]:
+    """Return the fields that the response `kind` names: those of `more`, and the others of a record."""
+    own = {name: getattr(record, name) for name in kind.model_fields if name not in more}
+    return kind.model_validate(own | more).model_dump()
 
 
 class AskRequest(RequestBody):
@@ -50,11 +51,11 @@ class CuratedResponse(BaseModel):
     links: list[str]
     language: str
     enabled: bool
-    valid_from: str | None
-    valid_until: str | None
+    valid_from: Moment | None
+    valid_until: Moment | None
     hits: int = Field(description="How often visitors got it.")
     edited_by: str
-    edited_at: str | None
+    edited_at: Moment | None
 
 
 class CuratedListResponse(BaseModel):
