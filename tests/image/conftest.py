@@ -92,7 +92,7 @@ class Client:
         token = self.post("/api/v1/visitors", {"site": site})["token"]
         return self.post("/api/v1/chat", {"message": question}, Authorization=f"Bearer {token}")
 
-    def ask_until_answered(self, site, question, seconds=120):
+    def ask_until_answered(self, site, question, seconds=600):
         """Asks again while the site is not indexed yet."""
         end = time.monotonic() + seconds
         while True:
