@@ -345,11 +345,12 @@ def test_each_selected_label_value_is_in_a_scrape(observed):
                 assert any(one.get(label) == value for one in labels), (name, label, value)
 
 
-def test_the_rules_are_what_prometheus_reads():
+def test_prometheus_reads_the_rules_and_the_configuration_for_compose():
     program = shutil.which("promtool")
     if program is None:
         pytest.skip("promtool is not installed: `apt-get install prometheus`")
-    checked = subprocess.run([program, "check", "rules", ALERTS], capture_output=True, text=True, check=False)
+    command = [program, "check", "config", ALERTS.with_name("prometheus.yml")]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert f"{len(RULES)} rules found" in checked.stdout
 

@@ -76,23 +76,23 @@ class Client:
         self.headers = {"Content-Type": "application/json"} | ({"Host": host} if host else {})
 
     def post(self, path, body, **headers):
-        request = urllib.request.Request(
-            self.address + path, json.dumps(body).encode(), self.headers | headers, method="POST"
-        )
-        with urllib.request.urlopen(request, timeout=60, context=self.context) as answer:
+        with self.open(path, json.dumps(body).encode(), **headers) as answer:
             return json.load(answer)
 
     def get(self, path):
-        request = urllib.request.Request(self.address + path, headers=self.headers)
-        with urllib.request.urlopen(request, timeout=60, context=self.context) as answer:
-            return answer.status
+        with self.open(path) as answer:
+            return json.load(answer)
+
+    def open(self, path, body=None, **headers):
+        request = urllib.request.Request(self.address + path, body, self.headers | headers)
+        return urllib.request.urlopen(request, timeout=60, context=self.context)
 
     def ask(self, site, question):
         """The whole answer of the API."""
         token = self.post("/api/v1/visitors", {"site": site})["token"]
         return self.post("/api/v1/chat", {"message": question}, Authorization=f"Bearer {token}")
 
-    def ask_until_answered(self, site, question, seconds=120):
+    def ask_until_answered(self, site, question, seconds=600):
         """Asks again while the site is not indexed yet."""
         end = time.monotonic() + seconds
         while True:

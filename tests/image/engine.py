@@ -81,7 +81,7 @@ class Engine:
                 timeout=3000,
             )
 
-    def wait(self, name, state="healthy", seconds=180):
+    def wait(self, name, state="healthy", seconds=600):
         """Waits for the health of a container."""
         end = time.monotonic() + seconds
         while (now := self.inspect(name, "{{.State.Status}} {{.State.Health.Status}}")) != f"running {state}":

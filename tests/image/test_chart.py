@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from server.settings import SETTINGS
+from server.settings.reading import load_settings
 from server.version import version
 from tests.image.engine import HERE, ROOT
 
@@ -31,9 +32,27 @@ VARIANTS = {
         "image": {"repository": "registry.example.com/docent", "tag": "1.2.3"},
         "imagePullSecrets": [{"name": "registry"}],
         "secret": "other",
-        "settings": {"CHAT_MODEL": "gpt-4o-mini", "WEB_WORKERS": 4},
+        "settings": {
+            "CHAT_MODEL": "gpt-4o-mini",
+            "WEB_WORKERS": 4,
+            "LOG_FORMAT": "json",
+            "OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector.monitoring:4318",
+            "CRAWL_SIGN_REQUESTS": 1,
+            "CRAWL_SHARE_FROM": 1000,
+        },
+        "metrics": {"podMonitor": True},
+        "backups": {"claim": "docent-backups"},
         "worker": {"autoscaling": {"queue": {"metric": ""}}},
-        "networkPolicy": {"egress": [{"to": [{"ipBlock": {"cidr": "10.1.0.0/16"}}]}]},
+        "networkPolicy": {
+            "egress": [
+                {
+                    "to": [
+                        {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}}
+                    ],
+                    "ports": [{"port": 4318}],
+                }
+            ]
+        },
     },
 }
 
@@ -81,6 +100,9 @@ def pods(objects):
 @pytest.mark.parametrize("values", VARIANTS.values(), ids=VARIANTS)
 def test_every_object_is_as_the_schema_says(render, values, kubernetes):
     objects = render(values)
+    objects.pop(
+        ("PodMonitor", "docent"), None
+    )  # of the Prometheus operator, of which there is no schema here
     for one in objects.values():
         kubernetes_validate.validate(one, kubernetes, strict=True)
     print(f"{len(objects)} objects hold against the strict schemas of Kubernetes {kubernetes}")
@@ -114,10 +136,32 @@ def test_every_pod_is_without_rights_and_gets_secrets_by_reference(render):
         assert container["image"] == f"docent:{version()}"
 
 
+@pytest.mark.parametrize("values", VARIANTS.values(), ids=VARIANTS)
+def test_docent_accepts_the_settings_of_every_pod(render, values, monkeypatch):
+    keys = {"SECRET_KEY": "k" * 40, "DATABASE_URL": "postgresql://docent@postgres/docent"}
+    keys |= {"REDIS_URL": "redis://redis:6379/0", "CHROMA_URL": "http://chroma:8000"}
+    for pod in pods(render(values)).values():
+        for one in pod["spec"]["containers"][0]["env"]:
+            monkeypatch.setenv(one["name"], one.get("value") or keys[one["name"]])
+        settings = load_settings()
+        assert settings.crawling.sign_requests == ("CRAWL_SIGN_REQUESTS" in values.get("settings", ()))
+
+
 def test_the_database_is_prepared_before_the_others_start(render):
     job = render({})["Job", "docent-prepare"]
     assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
     assert job["spec"]["template"]["spec"]["containers"][0]["args"] == ["prepare", "--database"]
+
+
+def test_a_backup_before_an_upgrade_is_made_where_it_is_kept(render):
+    def made(values):
+        pod = pods(render(values))["docent-prepare"]["spec"]
+        told = {one["name"]: one.get("value") for one in pod["containers"][0]["env"]}
+        return pod["volumes"][0], told.get("BACKUP_BEFORE_UPGRADE")
+
+    assert made({}) == ({"name": "data", "emptyDir": {"sizeLimit": "5Gi"}}, "0")
+    claim = {"name": "data", "persistentVolumeClaim": {"claimName": "docent-backups"}}
+    assert made({"backups": {"claim": "docent-backups"}}) == (claim, None)
 
 
 def test_web_servers_are_probed_and_drained(render):
@@ -193,6 +237,11 @@ def test_every_replica_serves_metrics_on_a_named_port(render, name):
     assert {"name": "metrics", "containerPort": 9999} in container["ports"]
     assert {"name": "METRICS_PORT", "value": "9999"} in container["env"]
     assert pod["metadata"]["annotations"]["prometheus.io/port"] == "9999"
+    watched = render({"metrics": {"podMonitor": True}})
+    assert "annotations" not in pods(watched)[name]["metadata"], "or it would be scraped twice"
+    monitor = watched["PodMonitor", "docent"]["spec"]
+    assert monitor["selector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+    assert pod["metadata"]["labels"][monitor["jobLabel"]] == "docent", "as the alert rules call the job"
     without = pods(render(VARIANTS["everything off"]))[name]
     assert "annotations" not in without["metadata"]
     assert "METRICS_PORT" not in {one["name"] for one in without["spec"]["containers"][0]["env"]}

@@ -4,8 +4,11 @@ import json
 import re
 import ssl
 import time
+from contextlib import suppress
+from urllib.parse import urlencode
 
 import pytest
+import yaml
 
 from tests.image.conftest import QUESTION, Client, assert_cited
 from tests.image.engine import BASE, HERE, IMAGE, ROOT, SERVICES
@@ -62,7 +65,10 @@ def test_alone_it_answers_from_its_own_documentation(engine, image, compose):
 def scaled(engine, image, services, compose, website, tmp_path):
     """The whole of --profile scale, started."""
     https = free_port()
+    settings = tmp_path / "settings.env"
+    settings.write_text("LOG_FORMAT=json\n")
     environment = {
+        "DOCENT_ENV": str(settings), "PROMETHEUS_PORT": str(free_port()),
         "DOCENT_IMAGE": IMAGE, "DOCENT_ALONE": "0", "DOCENT_DOMAIN": "localhost", "SECRET_KEY": "k" * 40,
         "POSTGRES_PASSWORD": "secret", "HTTP_PORT": str(free_port()), "HTTPS_PORT": str(https),
         "TEST_BASE": BASE, "TEST_SERVICES": SERVICES, "TEST_SITE": str(website),
@@ -116,6 +122,9 @@ def test_scaled_two_web_servers_behind_tls_answer_what_a_worker_crawled(engine, 
     print(f"visitors that each web server got: {served}")
     assert min(served) > 0, f"Caddy asked one of them only: {served}"
 
+    assert_requests_are_found_in_the_logs(engine, scaled, visitor)
+    assert_prometheus_finds_every_replica(scaled)
+
     invited = engine("exec", web[0], "python", "-m", "server", "operators", "invite", "ada@example.com")
     assert "https://localhost/admin/" in invited, invited
 
@@ -136,6 +145,62 @@ def test_scaled_two_web_servers_behind_tls_answer_what_a_worker_crawled(engine, 
     print(f"a web server stopped after {time.monotonic() - began:.1f} s")
     assert engine.inspect(web[1], "{{.State.ExitCode}}") == "0"
     assert visitor.ask("site-8080", QUESTION)["outcome"] == "answered"
+    assert_the_documented_way_back_restores(engine, scaled, visitor)
+
+
+def assert_requests_are_found_in_the_logs(engine, scaled, visitor):
+    """The lines of web servers and workers are JSON, and the id of a request leads to its line."""
+    with visitor.open("/api/v1/visitors", json.dumps({"site": "site-8080"}).encode()) as answer:
+        given = answer.headers["X-Request-ID"]
+    lines = []
+    for service in ("web", "worker"):
+        for container in scaled.containers(service):
+            lines += map(json.loads, engine.logs(container).splitlines())
+    found = [line for line in lines if line.get("request_id") == given]
+    assert [(line["logger"], line["path"], line["status"]) for line in found] == [
+        ("docent.web", "/api/v1/visitors", 200)
+    ]
+
+
+def assert_prometheus_finds_every_replica(scaled):
+    """With the profile `monitoring`, whose Grafana cannot be had here."""
+    scaled("up", "-d", "--no-build", "prometheus")
+    prometheus = Client(f"http://127.0.0.1:{scaled.environment['PROMETHEUS_PORT']}")
+
+    def asked(query):
+        found = prometheus.get("/api/v1/query?" + urlencode({"query": query}))["data"]["result"]
+        return float(found[0]["value"][1]) if found else 0
+
+    end = time.monotonic() + 600
+    while (up := eventual(lambda: asked('count(up{job="docent"} == 1)'))) != 4:
+        assert time.monotonic() < end, up
+        time.sleep(1)
+    assert asked('sum(docent_questions_total{outcome="answered"})') >= 1
+    assert asked("max(docent_queue_depth)") == 0
+    [group] = prometheus.get("/api/v1/rules")["data"]["groups"]
+    assert {rule["health"] for rule in group["rules"]} <= {"ok", "unknown"}
+
+
+def eventual(found):
+    """The value, or None while nothing answers."""
+    with suppress(OSError):
+        return found()
+
+
+def assert_the_documented_way_back_restores(engine, scaled, visitor):
+    """The commands of docs/containers.md, with a backup as one that an upgrade makes."""
+    scaled(
+        "run", "--rm", "prepare", "mkdir -p /data/backups && python -m server backup /data/backups/before.zip"
+    )
+    scaled("stop", "web", "worker")
+    scaled(
+        "exec", "-T", "-e", "PGPASSWORD=secret", "postgres", "psql", "--host=/tmp", "--username=docent", "postgres",
+        "-c", "ALTER DATABASE docent RENAME TO docent_newer", "-c", "CREATE DATABASE docent",
+    )  # fmt: skip
+    assert "before.zip" in scaled("run", "--rm", "prepare", "ls /data/backups")
+    scaled("run", "--rm", "prepare", "python -m server restore --yes /data/backups/before.zip")
+    scaled("up", "-d", "--no-build")
+    assert_cited(visitor.ask_until_answered("site-8080", QUESTION), "http://site:8080/delivery.html")
 
 
 def test_without_a_key_of_their_own_the_replicas_do_not_start(engine, image):
@@ -158,5 +223,21 @@ def test_the_server_of_vectors_has_the_version_of_its_client():
 def test_every_public_image_is_pinned():
     images = re.findall(r"image: (\S+)", (ROOT / "compose.yaml").read_text())
     public = [name for name in images if not name.startswith("${DOCENT_IMAGE")]
-    assert len(public) == 4
-    assert all(re.search(r":\d+\.\d+(\.\d+)?", name) for name in public)
+    assert len(public) == 6
+    assert all(re.search(r":v?\d+\.\d+(\.\d+)?", name) for name in public)
+
+
+def test_grafana_gets_the_dashboard_and_prometheus():
+    """Grafana is not run here: these are the places where it looks, as its documentation says."""
+    grafana = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]["grafana"]
+    given = dict(volume.split(":")[:2] for volume in grafana["volumes"])
+    assert all((ROOT / file).is_file() for file in given)
+    files = {path: file for file, path in given.items()}
+    [source] = yaml.safe_load(
+        (ROOT / files["/etc/grafana/provisioning/datasources/docent.yaml"]).read_text()
+    )["datasources"]
+    assert (source["type"], source["url"]) == ("prometheus", "http://prometheus:9090")
+    [provider] = yaml.safe_load(
+        (ROOT / files["/etc/grafana/provisioning/dashboards/docent.yaml"]).read_text()
+    )["providers"]
+    assert files[provider["options"]["path"] + "/docent.json"] == "./deploy/grafana/docent.json"

@@ -13,10 +13,12 @@ helm.sh/chart: {{ .release.Chart.Name }}-{{ .release.Chart.Version }}
 
 {{- /* With this, a Prometheus that looks for annotated pods finds every replica. */}}
 {{- define "docent.scraped" -}}
-{{- with .release.Values.metrics.port }}
+{{- with .release.Values.metrics }}
+{{- if and .port (not .podMonitor) }}
 annotations:
   prometheus.io/scrape: "true"
-  prometheus.io/port: {{ . | quote }}
+  prometheus.io/port: {{ .port | quote }}
+{{- end }}
 {{- end }}
 {{- end }}
 
@@ -36,8 +38,13 @@ imagePullSecrets: {{ toYaml . | nindent 2 }}
 {{- end }}
 volumes:
   - name: data
+    {{- if and (eq .component "prepare") .release.Values.backups.claim }}
+    persistentVolumeClaim:
+      claimName: {{ .release.Values.backups.claim }}
+    {{- else }}
     emptyDir:
       sizeLimit: {{ .release.Values.scratchSize }}
+    {{- end }}
   - name: tmp
     emptyDir: {}
 {{- if ne .component "prepare" }}
@@ -83,6 +90,10 @@ env:
     value: 0.0.0.0
   - name: METRICS_PORT
     value: {{ . | quote }}
+  {{- end }}
+  {{- if and (eq .component "prepare") (not .release.Values.backups.claim) }}
+  - name: BACKUP_BEFORE_UPGRADE
+    value: "0"
   {{- end }}
   {{- range $name, $value := .release.Values.settings }}
   - name: {{ $name }}
