@@ -1,5 +1,6 @@
 """Fixtures of every part: the embedded model, the browser, real servers."""
 
+import gc
 import os
 import shutil
 import sys
@@ -56,6 +57,14 @@ def pytest_collection_modifyitems(items):
     # Whole files, for with xdist a file is one worker's: a long one at the end would leave the other idle.
     long = {item.path for item in items if any(item.iter_markers("slow")) or "browser" in item.fixturenames}
     items.sort(key=lambda item: item.path not in long)
+
+
+def pytest_collection_finish():
+    """Modules and collected tests stay: looking through them for garbage takes a sixth of a run. Servers have the
+    same thresholds, see server/serving.py."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 def missing_program(name, install):
