@@ -6,12 +6,21 @@ import shutil
 import sys
 
 import pytest
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.util import LRUCache
 
 # Without bytecode each process that a test starts compiles the product again, which takes longer than what it does.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 pytest_plugins = ["tests.server_fixtures"]
+
+# The databases of all tests share the statements that SQLAlchemy has compiled; each of them would compile its own, a
+# sixth of what the tests compute. What is compiled for one dialect of SQLite is right for any other.
+_STATEMENTS: LRUCache = LRUCache(3000)
+SQLiteDialect_pysqlite.engine_created = lambda engine: setattr(engine, "_compiled_cache", _STATEMENTS)
+SQLiteDialect_pysqlite.__hash__ = lambda self: hash(type(self))
+SQLiteDialect_pysqlite.__eq__ = lambda self, other: type(self) is type(other)
 
 CHROMIUM_FLAGS = [
     "--no-sandbox",
