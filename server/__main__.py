@@ -11,6 +11,9 @@ from server.commands import COMMANDS
 from server.errors import DocentError
 from server.settings.reading import SettingsError, load_settings
 
+GARBAGE = 20_000
+"""New objects after which Python looks for garbage among them, instead of 700."""
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; a known failure is one line on stderr, never a traceback."""
@@ -18,6 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser, modules = _parser(arguments)
     if not gc.isenabled():
         gc.freeze()  # what is imported stays
+        gc.set_threshold(GARBAGE, 20, 50)
         gc.enable()
     options = parser.parse_args(arguments)
     try:

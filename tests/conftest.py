@@ -9,6 +9,8 @@ import pytest
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 
+from server.__main__ import GARBAGE
+
 # Without bytecode each process that a test starts compiles the product again, which takes longer than what it does.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -69,11 +71,11 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """Modules and collected tests stay: looking through them for garbage takes a sixth of a run. Servers have the
-    same thresholds, see server/serving.py."""
+    """Modules and collected tests stay: looking through them for garbage takes a sixth of a run. The commands of the
+    product do the same."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 50)
+    gc.set_threshold(GARBAGE, 20, 50)
 
 
 def missing_program(name, install):
