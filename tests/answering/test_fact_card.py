@@ -1,5 +1,6 @@
 """Questions that the card of facts answers, and those that it leaves to the search."""
 
+import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -99,9 +100,9 @@ def site():
 
 
 @pytest.fixture
-def content(tmp_path, site):
+def content(tmp_path, site, migrated_sqlite):
+    shutil.copyfile(migrated_sqlite, tmp_path / "docent.sqlite3")
     database = Database(f"sqlite:///{tmp_path}/docent.sqlite3")
-    database.migrate()
     SiteStore(database).create(site)
     content = ContentStore(database, "mill")
     for path, text in PAGES.items():

@@ -1,5 +1,6 @@
 """What is answered before anything is retrieved, on the indexed shop."""
 
+import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -42,9 +43,9 @@ def site(tmp_path):
 
 
 @pytest.fixture
-def content(tmp_path, site):
+def content(tmp_path, site, migrated_sqlite):
+    shutil.copyfile(migrated_sqlite, tmp_path / "docent.sqlite3")
     database = Database(f"sqlite:///{tmp_path}/docent.sqlite3")
-    database.migrate()
     SiteStore(database).create(site)
     content = ContentStore(database, "shop")
     for path, (title, text, language) in PAGES.items():

@@ -1,5 +1,6 @@
 """The card of a site, made from its pages as a crawl reads and stores them."""
 
+import shutil
 from datetime import UTC, datetime
 
 import pytest
@@ -116,9 +117,9 @@ class Crawled:
 
 
 @pytest.fixture
-def site(tmp_path):
+def site(tmp_path, migrated_sqlite):
+    shutil.copyfile(migrated_sqlite, tmp_path / "docent.sqlite3")
     database = Database(f"sqlite:///{tmp_path}/docent.sqlite3")
-    database.migrate()
     yield Crawled(database)
     database.close()
 

@@ -1,5 +1,6 @@
 """What a site offers to be asked, found on its own pages."""
 
+import shutil
 from datetime import UTC, datetime
 
 import pytest
@@ -18,10 +19,10 @@ HOME = "https://lantern.example"
 
 
 @pytest.fixture
-def suggestions(tmp_path):
+def suggestions(tmp_path, migrated_sqlite):
     """What may be suggested for pages given as {name: headings}, best first."""
+    shutil.copyfile(migrated_sqlite, tmp_path / "docent.sqlite3")
     database = Database(f"sqlite:///{tmp_path}/docent.sqlite3")
-    database.migrate()
     site = Site("shop", "Lantern Shop", "Lantern Shop", (f"{HOME}/",))
     SiteStore(database).create(site)
     content = ContentStore(database, "shop")

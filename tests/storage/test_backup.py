@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import zipfile
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -47,13 +48,15 @@ def opened(url):
 
 @pytest.fixture
 def make_database(migrated_sqlite, new_postgresql, tmp_path):
-    """Makes an empty database of a kind."""
+    """Makes a database of a kind, with all tables and no rows."""
     made = []
 
     def make(kind):
-        url = f"sqlite:///{tmp_path}/{len(made)}.db" if kind == "sqlite" else new_postgresql()
-        database = Database(url)
-        database.migrate()
+        if kind == "sqlite":
+            database = Database(f"sqlite:///{shutil.copyfile(migrated_sqlite, tmp_path / f'{len(made)}.db')}")
+        else:
+            database = Database(new_postgresql())
+            database.migrate()
         made.append(database)
         return database
 
