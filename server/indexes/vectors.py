@@ -117,11 +117,6 @@ BATCH_FLOATS = 500_000
 IDS_PAGE = 100_000
 """Ids in one answer: 4 MB. Chroma counts up to the first of a page, so that many pages would take long."""
 VECTORS_PAGE = 500
-COPIED_AT_ONCE = 150
-"""Vectors read and written again at once, of up to 3,072 numbers each."""
-REMOVED, FEWEST_REMOVED = "removed", 1000
-"""Chroma keeps the space of removed vectors in memory and on disk. A collection counts them in its metadata;
-once they are more than its vectors, and at least so many, the vectors move to a new collection."""
 
 T = TypeVar("T")
 
@@ -246,7 +241,6 @@ class ChromaVectorIndex:
         size = self._batch_size(1)
         for start in range(0, len(ids), size):
             self._with_handle(partial(_delete, ids=list(ids[start : start + size])), None)
-        self._with_handle(partial(self._count_removed, count=len(ids)), None)
         self._chroma.note_change(self.name)
 
     def search(self, vector: Vector, limit: int) -> list[tuple[str, float]]:
@@ -282,30 +276,6 @@ class ChromaVectorIndex:
         with suppress(NotFoundError), self._chroma.explained():
             self._chroma.client.delete_collection(self.name)
         self._chroma.note_change(self.name)
-
-    def _count_removed(self, handle: Collection, count: int) -> None:
-        removed = int(str((handle.metadata or {}).get(REMOVED, 0))) + count
-        if removed > max(FEWEST_REMOVED, handle.count()):
-            self._move(handle)
-        elif count:
-            handle.modify(metadata={REMOVED: removed})
-
-    def _move(self, old: Collection) -> None:
-        """Move the vectors to a new collection. Other processes search the old one until it is deleted."""
-        client, spare, left = self._chroma.client, f"{self.name}.new", f"{self.name}.old"
-        for name in (spare, left):  # of an attempt that was cut off
-            with suppress(NotFoundError):
-                client.delete_collection(name)
-        new = client.create_collection(
-            spare, configuration=CreateCollectionConfiguration(hnsw=HNSW), embedding_function=None
-        )
-        for offset in range(0, old.count(), COPIED_AT_ONCE):
-            got = old.get(include=["embeddings", "metadatas"], limit=COPIED_AT_ONCE, offset=offset)
-            new.add(got["ids"], embeddings=got["embeddings"], metadatas=got["metadatas"])
-        old.modify(name=left)
-        new.modify(name=self.name)
-        self._handle = new
-        client.delete_collection(left)
 
     def _pages(self) -> Iterator[tuple[list[str], list[Vector]]]:
         """Yield all ids with their vectors in batches. Raises IndexFailure."""

@@ -197,23 +197,3 @@ def test_stored_vectors_come_back_by_id(vectors):
         "b": [round(float(x), 5) for x in unit(0, 1)],
     }
     assert vectors.vectors([]) == {}
-
-
-def test_removed_vectors_do_not_take_space_for_ever(chroma, vectors, monkeypatch):
-    monkeypatch.setattr("server.indexes.vectors.FEWEST_REMOVED", 5)
-    monkeypatch.setattr("server.indexes.vectors.COPIED_AT_ONCE", 2)
-    elsewhere = ChromaVectorIndex(chroma, "shop", "0123456789abcdef")
-    vectors.add([chunk("a"), chunk("b"), chunk("c")], [unit(1), unit(1, 1), unit(0, 1)])
-    assert ids(elsewhere.search(unit(1), 5)) == ["a", "b", "c"]
-    before = chroma.client.get_collection(vectors.name)
-    for number in range(6):
-        vectors.add([chunk(f"old-{number}")], [unit(1, 0.5)])
-        vectors.remove([f"old-{number}"])
-    after = chroma.client.get_collection(vectors.name)
-    assert after.id != before.id
-    assert after.get("a")["metadatas"] == [{"url": "https://shop.example/a", "site": "shop"}]
-    for index in (vectors, elsewhere):
-        assert ids(index.search(unit(1), 5)) == ["a", "b", "c"]
-        assert index.ids() == {"a", "b", "c"}
-    names = [collection.name for collection in chroma.client.list_collections()]
-    assert [name for name in names if name.startswith(vectors.name)] == [vectors.name]
