@@ -23,8 +23,10 @@ import asyncio, random, sys
 
 PAGES = int(sys.argv[1])
 PARAGRAPHS = int((sys.argv + ["6"])[2])
-WORDS = ["".join(random.Random(n).choices("bdfgklmnprstv", k=3) + random.Random(-n).choices("aeiou", k=3))
-         for n in range(5000)]
+DRAWN = random.Random(1)
+# Different words, so that no two pages have one address.
+WORDS = list(dict.fromkeys("".join(DRAWN.choices("bdfgklmnprstv", k=3) + DRAWN.choices("aeiou", k=3))
+                           for _ in range(5200)))[:5000]
 
 def page(n):
     chance = random.Random(n)

@@ -6,8 +6,8 @@ The site is the one of benchmarks/crawl_memory.py, whose pages have ETags. The w
 `python -m server worker` starts them, in a data folder of their own that is removed at the end. With `--kill`
 one worker after the other is killed with -9 during the crawl and replaced. Printed are, for the first crawl
 and for one of the unchanged pages: the seconds until the last request and until the index is live, pages a
-second, the pages that were asked for more than once, the highest resident memory of each process, and the
-size of the data folder. `--trace` names what held the most memory in each worker at its end.
+second, the pages that are live, the highest resident memory of each process, and the size of the data
+folder. `--trace` names what held the most memory in each worker at its end.
 """
 
 from __future__ import annotations
@@ -149,7 +149,8 @@ def _crawl(
     print(
         f"{name}: {run.state}, {run.message or 'no message'}; {run.counts}\n"
         f"  {read_s:.0f} s until the last page was read, {seconds:.0f} s until all was live, "
-        f"{args.pages / seconds:.1f} pages/s, {killed} workers killed"
+        f"{args.pages / seconds:.1f} pages/s, {killed} workers killed\n"
+        f"  live: {runtime.stores.content('large').counts()[0]} of {args.pages} pages"
     )
     for process, peak in watched.peaks.items():
         print(f"  {process}: {peak:.0f} MB at most")

@@ -43,10 +43,13 @@ STARTS, START_S = 16, 0.05
 """At most so many requests begin in this time, unless those before them are answered. Otherwise each of a
 thousand that arrive at once would get a thread, and hundreds of threads that all compute keep the next
 request waiting for seconds. A request that waits for a model holds up nobody for longer than START_S."""
+SPARE_SHARE = 8
+"""One thread in so many is free for the other sites, however many requests one site has."""
 
 _LENGTH = re.compile(rb"^content-length:[ \t]*(\d{1,15})[ \t]*\r?$", re.I | re.M)
 _CHUNKED = re.compile(rb"^transfer-encoding:.*chunked", re.I | re.M)
 _EXPECTS = re.compile(rb"^expect:[ \t]*100-continue[ \t]*\r\n", re.I | re.M)
+_TOKEN = re.compile(rb"^authorization:[ \t]*bearer[ \t]+([\w.-]+)[ \t]*\r?$", re.I | re.M)
 _GO_ON = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
@@ -243,6 +246,49 @@ class Connection(TConn):  # type: ignore[misc]  # gunicorn has no types
         self.arrival: Arrival
 
 
+class Turns:
+    """Complete requests that wait for a thread. Sites take turns, so that the requests of a busy site do not
+    delay those of the others."""
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+        self._share = threads - threads // SPARE_SHARE
+        self._waiting: dict[str, deque[Connection]] = {}
+        self._running: dict[Connection, str] = {}
+        self._busy: Counter[str] = Counter()
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def add(self, conn: Connection, site: str) -> None:
+        """Let a request of a site wait; those that belong to no site are a site of their own."""
+        self._waiting.setdefault(site, deque()).append(conn)
+
+    def next(self) -> Connection | None:
+        """Return the request whose turn it is; None without one, or while the threads are busy."""
+        if len(self._running) >= self._threads:
+            return None
+        site = next((site for site in self._waiting if self._busy[site] < self._share), None)
+        if site is None:
+            return None
+        queue = self._waiting.pop(site)
+        conn = queue.popleft()
+        if queue:
+            self._waiting[site] = queue
+        self._running[conn] = site
+        self._busy[site] += 1
+        return conn
+
+    def end(self, conn: Connection) -> None:
+        """Give the thread of a request to the next one. Unknown requests are ignored."""
+        site = self._running.pop(conn, None)
+        if site is None:
+            return
+        self._busy[site] -= 1
+        if not self._busy[site]:
+            del self._busy[site]
+
+
 class PatientWorker(ThreadWorker):  # type: ignore[misc]
     """Collects requests and sends answers in its main loop; threads get complete requests."""
 
@@ -256,7 +302,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         self._slow = SlowReaders(max(1, self.cfg.threads // SLOW_SHARE))
         self._waiting: dict[Connection, None] = {}
         self._sweep_at = 0.0
-        self._complete: deque[Connection] = deque()
+        self._turns = Turns(self.cfg.threads)
         self._begun: dict[Connection, float] = {}
         super().init_process()
 
@@ -301,20 +347,21 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         if conn.arrival.data.startswith(PROBES):
             super().enqueue_req(conn)
             return
-        self._complete.append(conn)
+        token = _TOKEN.search(conn.arrival.data)
+        site_of = self.wsgi.extensions["docent-tokens"].site_of
+        self._turns.add(conn, site_of(token[1].decode()) if token else "")
         self._begin()
 
     def wait_for_and_dispatch_events(self, timeout: float) -> None:
         """Wait for events, and begin the requests whose turn has come."""
-        super().wait_for_and_dispatch_events(min(timeout, START_S) if self._complete else timeout)
+        super().wait_for_and_dispatch_events(min(timeout, START_S) if self._turns else timeout)
         self._begin()
 
     def _begin(self) -> None:
         now = monotonic()
         while self._begun and now - next(iter(self._begun.values())) > START_S:
             del self._begun[next(iter(self._begun))]
-        while self._complete and len(self._begun) < STARTS:
-            conn = self._complete.popleft()
+        while len(self._begun) < STARTS and (conn := self._turns.next()):
             self._begun[conn] = now
             super().enqueue_req(conn)
 
@@ -334,6 +381,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
     def finish_request(self, conn: Connection, fs: Future[Any]) -> None:
         """Send the rest of the answer, then wait for the next request or close."""
         self._begun.pop(conn, None)
+        self._turns.end(conn)
         conn.keeps = not fs.cancelled() and fs.exception() is None and bool(fs.result())
         conn.deadline = monotonic() + conn.sock.time_to_send()
         self._flush(conn)

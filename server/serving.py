@@ -29,6 +29,9 @@ GRACE_S = 10
 IDLE_CONNECTIONS = 2000
 """Kept-alive connections of each process, in addition to those that a thread works for."""
 KEEPALIVE_S = 15
+PROXY_KEEPALIVE_S = 130
+"""Longer than nginx (60 s), load balancers (60 s) and Caddy (120 s) keep an idle connection. A proxy that
+sends a question over a connection being closed cannot know if it arrived: the visitor gets a 502."""
 SWITCH_S = 0.02
 """Every thread that waits to run asks for its turn this often; at Python's 5 ms, hundreds of them cost more
 than their turns. Most turns end earlier by themselves, at the next read or write."""
@@ -111,7 +114,7 @@ def options(settings: Settings) -> dict[str, Any]:
         # It would write past the bytes that PatientWorker still holds back, and needs a socket that blocks.
         "sendfile": False,
         "backlog": 2048,
-        "keepalive": KEEPALIVE_S,
+        "keepalive": PROXY_KEEPALIVE_S if serving.trusted_proxies else KEEPALIVE_S,
         "timeout": 60,
         "graceful_timeout": GRACE_S,
         "logger_class": _Log,

@@ -44,20 +44,30 @@ _BLOCKS = text(
 _PIECES = "SELECT token, block, postings FROM word_postings WHERE site_id = :site AND {block} AND {token}"
 _FORMS = "SELECT words FROM word_forms WHERE site_id = :site AND {block}"
 _ALL_IDS = text("SELECT chunk_id FROM word_chunks WHERE site_id = :site")
-_IDS = "SELECT number, chunk_id FROM word_chunks WHERE site_id = :site AND {number}"
+# One value with all ids: hundreds of rows would take longer to fetch than to find.
+_IDS = {
+    "sqlite": text(
+        "SELECT json_group_object(number, chunk_id) FROM json_each(:numbers) "
+        "CROSS JOIN word_chunks ON site_id = :site AND number = value"
+    ),
+    "postgresql": text(
+        "SELECT CAST(coalesce(json_object_agg(number, chunk_id), '{}') AS text) FROM word_chunks "
+        "WHERE site_id = :site AND number = ANY(:numbers)"
+    ),
+}
 
 
 def _statement(dialect: str, sql: str) -> TextClause:
     """Replace `{name}` by the condition that column `name` is in the list bound to `name`."""
     one_of = "{0} = ANY(:{0})" if dialect == "postgresql" else "{0} IN (SELECT value FROM json_each(:{0}))"
-    return text(sql.format(**{name: one_of.format(name) for name in ("block", "token", "number")}))
+    return text(sql.format(**{name: one_of.format(name) for name in ("block", "token")}))
 
 
 _DIALECTS = ("sqlite", "postgresql")
 _STATEMENTS = {
     (dialect, name): _statement(dialect, sql)
     for dialect in _DIALECTS
-    for name, sql in (("pieces", _PIECES), ("forms", _FORMS), ("ids", _IDS))
+    for name, sql in (("pieces", _PIECES), ("forms", _FORMS))
 }
 
 
@@ -110,7 +120,10 @@ def read_forms(connection: Connection, site_id: str, blocks: Sequence[int]) -> I
 
 def read_ids(connection: Connection, site_id: str, numbers: Sequence[int]) -> dict[int, str]:
     """Return chunk ids by number, without removed chunks."""
-    return {number: chunk_id for number, chunk_id in _rows(connection, "ids", site_id, number=numbers)}
+    dialect = connection.dialect.name
+    bound = {"site": site_id, "numbers": _list(dialect, numbers)}
+    found = json.loads(connection.execute(_IDS[dialect], bound).scalar_one())
+    return {int(number): chunk_id for number, chunk_id in found.items()}
 
 
 def all_ids(connection: Connection, site_id: str) -> set[str]:
@@ -122,11 +135,12 @@ def _rows(
     connection: Connection, name: str, site_id: str, **lists: Sequence[str] | Sequence[int]
 ) -> Iterator[Any]:
     dialect = connection.dialect.name
-    bound = {
-        key: list(values) if dialect == "postgresql" else json.dumps(list(values))
-        for key, values in lists.items()
-    }
+    bound = {key: _list(dialect, values) for key, values in lists.items()}
     return iter(connection.execute(_STATEMENTS[dialect, name], {"site": site_id, **bound}))
+
+
+def _list(dialect: str, values: Sequence[str] | Sequence[int]) -> object:
+    return list(values) if dialect == "postgresql" else json.dumps(list(values))
 
 
 MOST_KEPT = 4_000_000

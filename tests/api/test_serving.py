@@ -1,8 +1,10 @@
 """The server as it runs: gunicorn, several processes, signals."""
 
 import contextlib
+import http.client
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -16,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from server.errors import StartError
-from server.serving import serve
+from server.serving import options, serve
 from server.settings import Settings
 from tests.api.conftest import VisitorClient
 from tests.api.test_streaming import LiveStream
@@ -75,8 +77,8 @@ class Server:
             assert time.monotonic() < end, f"still {self.workers()}: {self.log.read_text()}"
             self._pause()
 
-    def new_visitor(self):
-        _, text = fetch(f"{self.address}/api/v1/visitors", {"site": "shop"})
+    def new_visitor(self, site="shop"):
+        _, text = fetch(f"{self.address}/api/v1/visitors", {"site": site})
         return VisitorClient(None, json.loads(text)["token"])
 
     def stop(self):
@@ -196,6 +198,28 @@ def test_an_answer_whose_process_was_killed_is_written_to_its_end_for_who_comes_
         assert (events[-1].name, events[-1].data["answer"]) == ("done", whole)
         if place is meta:
             assert "".join(event.data["text"] for event in events if event.name == "delta") == whole
+
+
+def test_a_busy_site_leaves_a_thread_to_the_others(start):
+    server = start("--workers=1", "--threads=8", "--words=20", "--pause=0.1")
+    visitor, other = server.new_visitor(), server.new_visitor("other")
+    busy = [http.client.HTTPConnection("127.0.0.1", server.port) for _ in range(20)]
+    headers = visitor.headers | {"Content-Type": "application/json"}
+    for connection in busy:
+        connection.request("POST", "/api/v1/chat", json.dumps(QUESTION), headers)
+    select.select([busy[0].sock], [], [], 30)
+    assert LiveStream(server.address, other, QUESTION).rest()[-1].name == "done"
+    begun, _, _ = select.select([connection.sock for connection in busy], [], [], 0)
+    assert 0 < len(begun) < len(busy), "the other site waited for all requests of the busy one"
+    for connection in busy:
+        assert b"event: done" in connection.getresponse().read()
+        connection.close()
+
+
+def test_a_proxy_closes_an_idle_connection_before_the_server_does():
+    """nginx keeps it for 60 seconds, Caddy for 120."""
+    assert options(Settings.of(trusted_proxies=1))["keepalive"] > 120
+    assert options(Settings.of())["keepalive"] < 60
 
 
 def test_a_port_in_use_is_said_in_one_line(tmp_path):

@@ -55,6 +55,11 @@ class VisitorTokens:
         """Return whether the token is authentic and has not expired."""
         return bool(token) and self._loaded(token or "", self.lifetime_s) is not None
 
+    def site_of(self, token: str) -> str:
+        """Return the site of an authentic token, "" for any other text."""
+        visitor = self._loaded(token, self.lifetime_s + RENEWABLE_S)
+        return visitor.site_id if visitor else ""
+
     def read(self, token: str) -> Visitor:
         """Return the token's visitor. Raises TokenExpired, TokenInvalid."""
         try:
