@@ -61,7 +61,7 @@ class ChromaQueries:
 
     def close(self) -> None:
         """Close the idle connections."""
-        with _until_empty():
+        with suppress(Empty):
             while True:
                 self._idle.get_nowait().close()
 
@@ -100,14 +100,6 @@ def unreachable(base: str, error: Exception) -> str:
     """Return the operator's message for a Chroma server that does not answer."""
     reason = str(error) or type(error).__name__
     return f"Chroma at {base} does not answer ({reason}): check CHROMA_URL and that the server runs"
-
-
-@contextmanager
-def _until_empty() -> Iterator[None]:
-    try:
-        yield
-    except Empty:
-        return
 
 
 HNSW = CreateHNSWConfiguration(space="cosine", ef_construction=200, max_neighbors=24, ef_search=200)

@@ -254,10 +254,6 @@ class SqlWordIndex:
                 found = self._state(connection).postings(connection, tokens)
         return {token: len(found[token][0]) for token in tokens}
 
-    def query_tokens(self, text: str) -> list[str]:
-        """Return the tokens that `search` looks for, in every language of the index."""
-        return query_tokens(text, self._now().languages)
-
     def languages(self) -> tuple[tuple[str, ...], frozenset[str]]:
         """Return the languages of the chunks, most frequent first, and the site's main languages."""
         state = self._now()
