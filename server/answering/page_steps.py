@@ -2,11 +2,15 @@
 and variants of a page in other languages."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 
-from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.chunk import Chunk, PageLinks, ScoredChunk
 from server.domain.question import Query
 from server.retrieval.parts import ranked
 from server.retrieval.rarity import Rarity, chunk_words, coverage
+
+Page = Callable[[str], Sequence[Chunk]]
+"""Returns the chunks of a page, by its stored address."""
 
 MOST_EACH = 2
 """Number of best passages always added from a pinned page. With many pinned pages it is fewer, so that at
@@ -16,29 +20,22 @@ UNFOUND = 0.4
 with none of the query's words is a candidate, but is not kept next to passages that fit."""
 
 
+@dataclass(frozen=True, slots=True)
 class OperatorPageRules:
     """Drop passages of excluded pages and add the best passages of pinned ones.
 
     Pinned passages are graded like any other: they do not make a question answerable by themselves.
     """
 
+    decided: Callable[[Collection[str]], tuple[set[str], list[str]]]
+    """Returns which of the given pages are excluded, and all pinned pages, by stored addresses."""
+    page: Page
+    rarity: Rarity
     name = "operator's page rules"
-
-    def __init__(
-        self,
-        decided: Callable[[Collection[str]], tuple[set[str], list[str]]],
-        page: Callable[[str], Sequence[Chunk]],
-        rarity: Rarity,
-    ) -> None:
-        """`decided` returns which of the given pages are excluded, and all pinned pages. `page` returns the
-        chunks of a page. Both use stored addresses."""
-        self._decided = decided
-        self._page = page
-        self._rarity = rarity
 
     def refine(self, query: Query, found: Sequence[ScoredChunk], limit: int) -> list[ScoredChunk]:
         """Return the changed results, best first."""
-        excluded, pinned = self._decided({hit.chunk.url for hit in found})
+        excluded, pinned = self.decided({hit.chunk.url for hit in found})
         hits = [hit for hit in found if hit.chunk.url not in excluded]
         if not pinned:
             return hits
@@ -53,9 +50,9 @@ class OperatorPageRules:
         return ranked([*others[: max(0, limit - len(pins))], *pins], limit)
 
     def _best_of(self, url: str, query: Query, best: float) -> list[ScoredChunk]:
-        weights = self._rarity.of(query)
+        weights = self.rarity.of(query)
         made = []
-        for chunk in self._page(url):
+        for chunk in self.page(url):
             share = coverage(weights, chunk_words(chunk))
             score = min(1.0, best * (UNFOUND + (1 - UNFOUND) * share))
             made.append(ScoredChunk(chunk, score, {"pinned": round(score, 4)}, why="its page is pinned"))
@@ -73,29 +70,21 @@ AHEAD, BEHIND = 1.01, 0.9
 if it does not."""
 
 
+@dataclass(frozen=True, slots=True)
 class FollowedPointers:
     """Adds the best section of each page that one of the first results only points to."""
 
+    links: PageLinks
+    page: Page
+    rarity: Rarity
     name = "followed pointers"
-
-    def __init__(
-        self,
-        links: Callable[[str], Sequence[tuple[str, str]]],
-        page: Callable[[str], Sequence[Chunk]],
-        rarity: Rarity,
-    ) -> None:
-        """`links` returns (address, words) of the links on a page, `page` the chunks of a page. Both take
-        stored addresses."""
-        self._links = links
-        self._page = page
-        self._rarity = rarity
 
     def refine(self, query: Query, found: Sequence[ScoredChunk], limit: int) -> list[ScoredChunk]:
         """Return the changed results, best first; `found` itself if nothing in it only points."""
         pointing = [hit for hit in found[:FIRST] if len(hit.chunk.text) <= LONGEST]
         if not pointing:
             return list(found)
-        weights = self._rarity.of(query)
+        weights = self.rarity.of(query)
         hits = {hit.chunk.id: hit for hit in found}
         for hit in pointing:
             covered = coverage(weights, chunk_words(hit.chunk))
@@ -112,37 +101,30 @@ class FollowedPointers:
         """Return the section of each page pointed to that covers most of the question."""
         named = {
             url
-            for url, words in self._links(pointing.url)
+            for url, words in self.links(pointing.url)
             if len(words) >= SHORTEST_WORDS and words in pointing.text and url != pointing.url
         }
-        pages = filter(None, (self._page(url) for url in sorted(named)))
+        pages = filter(None, (self.page(url) for url in sorted(named)))
         return [max(page, key=lambda chunk: coverage(weights, chunk_words(chunk))) for page in pages]
 
 
+@dataclass(frozen=True, slots=True)
 class LanguageVariants:
     """Prefers the variant of a page in the question's language. Pages without one stay as they are."""
 
+    variants: Callable[[Collection[str], str], Mapping[str, str]]
+    """Returns the stored addresses of pages' variants in a language."""
+    page: Page
+    rarity: Rarity
     name = "language variants"
-
-    def __init__(
-        self,
-        variants: Callable[[Collection[str], str], Mapping[str, str]],
-        page: Callable[[str], Sequence[Chunk]],
-        rarity: Rarity,
-    ) -> None:
-        """`variants` returns the addresses of pages' variants in a language, `page` the chunks of a page.
-        Both take stored addresses."""
-        self._variants = variants
-        self._page = page
-        self._rarity = rarity
 
     def refine(self, query: Query, found: Sequence[ScoredChunk], limit: int) -> list[ScoredChunk]:
         """Return the changed results, best first; `found` itself if no page has a variant."""
         foreign = {hit.chunk.url for hit in found if hit.chunk.language not in ("", query.language)}
-        variants = self._variants(foreign, query.language) if foreign and query.language else {}
+        variants = self.variants(foreign, query.language) if foreign and query.language else {}
         if not variants:
             return list(found)
-        weights = self._rarity.of(query)
+        weights = self.rarity.of(query)
         hits: dict[str, ScoredChunk] = {}
         for hit in found:
             url = variants.get(hit.chunk.url) if hit.chunk.language != query.language else None
@@ -157,7 +139,7 @@ class LanguageVariants:
     def _same_section(self, chunk: Chunk, url: str, weights: dict[str, float]) -> Chunk:
         """Return the section of the variant at the same place if both pages are built alike, else the one
         that covers most of the question; the chunk itself if none has a word of the question."""
-        own, others = self._page(chunk.url), self._page(url)
+        own, others = self.page(chunk.url), self.page(url)
         if len(own) == len(others):
             return others[chunk.position]
         sections, their_sections = _sections(own), _sections(others)
