@@ -129,10 +129,6 @@ class Chroma:
         if self.copies is not None:
             self.copies.note_change(name)
 
-    def index(self, site_id: str, fingerprint: str) -> ChromaVectorIndex:
-        """Return the vector index of one site for one embedder."""
-        return ChromaVectorIndex(self, site_id, fingerprint)
-
     def drop_site(self, site_id: str) -> None:
         """Remove a site's vectors of every kind and embedder. Raises IndexUnavailable."""
         with self.explained():
