@@ -8,7 +8,7 @@ import pytest
 
 from crawler.options import CrawlOptions
 from server.domain.tuning import Tuning
-from server.retrieval.table import FUSIONS
+from server.retrieval.fusion import FUSIONS
 from server.settings import GROUPS, SETTINGS, Settings
 from server.settings.changes import shown
 from server.settings.reading import SettingsError, environment, load_settings

@@ -32,18 +32,13 @@ class Exchange:
     """Runs the pipeline; call it once. The final Answer is yielded after the message has been stored."""
 
 
+@dataclass(frozen=True, slots=True)
 class Chat:
     """Answers questions within conversations."""
 
-    def __init__(
-        self,
-        conversations: ConversationStore,
-        history: History,
-        pipeline_of: Callable[[Site], Pipeline],
-    ) -> None:
-        self._conversations = conversations
-        self._history = history
-        self._pipeline_of = pipeline_of
+    conversations: ConversationStore
+    history: History
+    pipeline_of: Callable[[Site], Pipeline]
 
     def ask(  # noqa: PLR0913 - what a client sends
         self,
@@ -64,8 +59,8 @@ class Chat:
         """
         turns: tuple[Turn, ...] = ()
         if conversation_id is None:
-            conversation_id = self._conversations.start(site.id, visitor_id, disclosure)
-        elif not self._conversations.belongs(conversation_id, site.id, visitor_id):
+            conversation_id = self.conversations.start(site.id, visitor_id, disclosure)
+        elif not self.conversations.belongs(conversation_id, site.id, visitor_id):
             raise UnknownConversation(f"conversation {conversation_id} is not known here; start a new one")
         else:
             turns = self._turns(conversation_id)
@@ -74,7 +69,7 @@ class Chat:
         payer = "" if visitor_id.startswith(PROGRAM) else visitor_id
         language = question_language(text, fallback)
         question = Question(text, site.id, turns, language, visitor=payer, page=page)
-        pipeline = self._pipeline_of(site)
+        pipeline = self.pipeline_of(site)
         known, asked = conversation_id, monotonic()
 
         def events() -> Iterator[AnswerEvent]:
@@ -93,7 +88,7 @@ class Chat:
 
     def _store(self, conversation_id: str, message_id: str, question: Question, answer: Answer) -> None:
         query = str(answer.trace.get("query", ""))
-        self._conversations.add(
+        self.conversations.add(
             Message(
                 id=message_id,
                 conversation_id=conversation_id,
@@ -108,13 +103,13 @@ class Chat:
         # A refused question found nothing, so its query is no context for the next question.
         searched = query if answer.outcome is Outcome.ANSWERED else ""
         try:
-            self._history.add(conversation_id, Turn(question.text, answer.text, searched, question.language))
+            self.history.add(conversation_id, Turn(question.text, answer.text, searched, question.language))
         except StorageError as error:  # the message is stored
             log.warning("the next question is answered without this one: %s", error)
 
     def _turns(self, conversation_id: str) -> tuple[Turn, ...]:
         try:
-            return self._history.turns(conversation_id)
+            return self.history.turns(conversation_id)
         except StorageError as error:
             log.warning("a question is answered without those before it: %s", error)
             return ()

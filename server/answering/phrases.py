@@ -51,11 +51,6 @@ def refusal(language: str, title: str) -> tuple[str, str, str]:
     return say(Phrase.REFUSED, language, title), say(Phrase.COVERS, language), say(Phrase.NEAREST, language)
 
 
-def greeting(language: str, title: str) -> str:
-    """Return the widget's opening line, which also answers a greeting."""
-    return say(Phrase.GREETING, language, title)
-
-
 def past_page(language: str, year: int) -> str:
     """Return the note on a page of a past year."""
     return _dated(language).past_page.format(year=year)

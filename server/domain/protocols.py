@@ -253,13 +253,6 @@ class Expander(Protocol):
         """Beside `query` itself, most useful first; `found` is what that found. [] when there are none."""
 
 
-class Speller(Protocol):
-    """Mends typing errors by the words of the site."""
-
-    def correct(self, text: str, language: str) -> str:
-        """`language` is that of the text. The text itself when nothing is wrong with it, as is mostly so."""
-
-
 class Grader(Protocol):
     """Decides which retrieved chunks bear on the question."""
 

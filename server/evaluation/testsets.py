@@ -21,7 +21,7 @@ from server.evaluation.candidates import (
 from server.evaluation.questions import Case
 from server.indexes.tokens import page_tokens, tokens
 from server.retrieval.parts import in_turn
-from server.retrieval.published.derived.asking import ModelTask, ModelTasks, reply_object
+from server.retrieval.published.derived.asking import ModelTask, ModelTasks, reply_object, tagged
 
 SHORTEST_PASSAGE = 150
 """Characters; less seldom answers anything."""
@@ -71,9 +71,7 @@ def from_model(
 
 
 def _prompt(chunk: Chunk) -> Prompt:
-    heading = " ".join(chunk.heading.split()).replace('"', "'").replace("<", "(").replace(">", ")")[:300]
-    text = chunk.text[:LONGEST_PASSAGE].replace("</", "<\u200b/").replace("<passage", "<\u200bpassage")
-    return Prompt(_RULES, f'<passage heading="{heading}">\n{text}\n</passage>', max_tokens=400, json=True)
+    return Prompt(_RULES, tagged("passage", chunk, LONGEST_PASSAGE), max_tokens=400, json=True)
 
 
 def _read(reply: str) -> tuple[str, str, str] | None:

@@ -15,7 +15,7 @@ from heapq import nlargest, nsmallest
 import numpy as np
 from numpy.typing import NDArray
 
-from server.answering.shortcuts.same_question import WORDS_SHARE, contradicts, plain
+from server.answering.shortcuts.same_question import WORDS_SHARE, contradiction, plain
 from server.domain.protocols import Embedder, ModelError
 from server.indexes.tokens import tokens
 
@@ -204,7 +204,7 @@ class Clusters:
         best, likeness = None, 0.0
         for cluster in map(self._by_id.__getitem__, self._candidates(question)):
             alike = self._alike(cluster, question)
-            if alike > likeness and not contradicts(cluster.question.text, question.text):
+            if alike > likeness and not contradiction(cluster.question.text, question.text):
                 best, likeness = cluster, alike
         return best
 
@@ -221,7 +221,7 @@ class Clusters:
                 if other_id == id or other_id in gone or other_id in {kept for kept, _ in found}:
                     continue
                 alike = self._alike_groups(cluster, other)
-                if alike and not contradicts(cluster.question.text, other.question.text):
+                if alike and not contradiction(cluster.question.text, other.question.text):
                     kept, given_up = (other, cluster) if other.size >= cluster.size else (cluster, other)
                     if not given_up.joinable:
                         kept, given_up = given_up, kept

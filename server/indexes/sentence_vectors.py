@@ -14,7 +14,7 @@ from sqlalchemy import Column, LargeBinary, MetaData, Table, Text, bindparam, de
 
 from server.domain.chunk import Chunk
 from server.domain.protocols import Embedder
-from server.indexes.word_tables import ensure_tables_of
+from server.indexes.word_tables import ensure_tables
 from server.storage.database import Database
 from server.storage.statements import among, upsert
 
@@ -71,7 +71,7 @@ class SentenceVectors:
         self._site_id = site_id
         self._embedder = embedder
         self._texts = texts
-        ensure_tables_of(_metadata, database)
+        ensure_tables(database, _metadata)
 
     def fill(self, chunks: Iterable[Chunk], go_on: Callable[[], bool]) -> int:
         """Embed and store the texts of chunks that have no vectors yet and whose language the embedder
@@ -157,7 +157,7 @@ class SentenceVectors:
 
 def drop_sentence_vectors(database: Database, site_id: str) -> None:
     """Remove a site's vectors of every embedder. Raises StorageError."""
-    ensure_tables_of(_metadata, database)
+    ensure_tables(database, _metadata)
     with database.begin() as connection:
         connection.execute(delete(_table).where(_table.c.site_id == site_id))
 

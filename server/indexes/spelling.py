@@ -55,7 +55,7 @@ class _Word:
 
 
 class SiteSpeller:
-    """Implements Speller with the vocabulary of one site."""
+    """Mends typing errors with the vocabulary of one site."""
 
     def __init__(self, words: SqlWordIndex, common: Collection[str] = frozenset()) -> None:
         """`common` are English words that are correct even if the site does not use them."""

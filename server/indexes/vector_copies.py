@@ -21,7 +21,7 @@ from sqlalchemy import Column, Float, MetaData, Table, Text, bindparam, select
 
 from server.domain.protocols import Vector
 from server.indexes.errors import IndexFailure
-from server.indexes.word_tables import ensure_tables_of
+from server.indexes.word_tables import ensure_tables
 from server.storage.database import Database
 from server.storage.errors import StorageError
 from server.storage.statements import upsert
@@ -63,7 +63,7 @@ class VectorCopies:
 
     def __init__(self, database: Database, folder: Path, most: int) -> None:
         """`folder` contains the files. Collections of more than `most` vectors are not copied."""
-        ensure_tables_of(_metadata, database)
+        ensure_tables(database, _metadata)
         self._db = database
         self._folder = folder
         self._most = most

@@ -61,7 +61,7 @@ class ChromaQueries:
 
     def close(self) -> None:
         """Close the idle connections."""
-        with _until_empty():
+        with suppress(Empty):
             while True:
                 self._idle.get_nowait().close()
 
@@ -102,14 +102,6 @@ def unreachable(base: str, error: Exception) -> str:
     return f"Chroma at {base} does not answer ({reason}): check CHROMA_URL and that the server runs"
 
 
-@contextmanager
-def _until_empty() -> Iterator[None]:
-    try:
-        yield
-    except Empty:
-        return
-
-
 HNSW = CreateHNSWConfiguration(space="cosine", ef_construction=200, max_neighbors=24, ef_search=200)
 """Recall@20 against exact search is at least 0.99, as measured by benchmarks/indexing.py."""
 BATCH_FLOATS = 500_000
@@ -136,10 +128,6 @@ class Chroma:
         """Mark copies of a collection as outdated after it has changed. Raises StorageError."""
         if self.copies is not None:
             self.copies.note_change(name)
-
-    def index(self, site_id: str, fingerprint: str) -> ChromaVectorIndex:
-        """Return the vector index of one site for one embedder."""
-        return ChromaVectorIndex(self, site_id, fingerprint)
 
     def drop_site(self, site_id: str) -> None:
         """Remove a site's vectors of every kind and embedder. Raises IndexUnavailable."""

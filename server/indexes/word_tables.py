@@ -10,7 +10,6 @@ from sqlalchemy import (
     Column,
     Connection,
     Index,
-    Insert,
     Integer,
     LargeBinary,
     MetaData,
@@ -81,12 +80,7 @@ VERSION = 3
 """Raise it with every change to the stored data of a chunk: its tokens, their weights, its written words."""
 
 
-def ensure_tables(database: Database) -> None:
-    """Create the missing tables. Safe when several processes call it at once."""
-    ensure_tables_of(_metadata, database)
-
-
-def ensure_tables_of(metadata: MetaData, database: Database) -> None:
+def ensure_tables(database: Database, metadata: MetaData = _metadata) -> None:
     """Create the missing tables of `metadata`. Safe when several processes call it at once."""
     names = set(metadata.tables)
     with database.connect() as connection:
@@ -101,16 +95,6 @@ def lock(connection: Connection, key: int) -> None:
     """Wait until no other transaction holds this lock. SQLite has only one writer anyway."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
-
-
-def put_block(dialect: str) -> Insert:
-    """Return the statement that stores or replaces a row of `word_blocks`."""
-    return upsert(dialect, word_blocks, ("site_id", "block"))
-
-
-def put_forms(dialect: str) -> Insert:
-    """Return the statement that stores or replaces a row of `word_forms`."""
-    return upsert(dialect, word_forms, ("site_id", "block"))
 
 
 def append_postings(connection: Connection, site_id: str, block: int, pieces: Mapping[str, bytes]) -> None:

@@ -44,103 +44,32 @@ _BLOCKS = text(
 _PIECES = "SELECT token, block, postings FROM word_postings WHERE site_id = :site AND {block} AND {token}"
 _FORMS = "SELECT words FROM word_forms WHERE site_id = :site AND {block}"
 _ALL_IDS = text("SELECT chunk_id FROM word_chunks WHERE site_id = :site")
-# One value with all ids: hundreds of rows would take longer to fetch than to find.
-_IDS = {
-    "sqlite": text(
-        "SELECT json_group_object(number, chunk_id) FROM json_each(:numbers) "
-        "CROSS JOIN word_chunks ON site_id = :site AND number = value"
-    ),
-    "postgresql": text(
-        "SELECT CAST(coalesce(json_object_agg(number, chunk_id), '{}') AS text) FROM word_chunks "
-        "WHERE site_id = :site AND number = ANY(:numbers)"
-    ),
-}
+_IDS = "SELECT number, chunk_id FROM word_chunks WHERE site_id = :site AND {number}"
 
 
 def _statement(dialect: str, sql: str) -> TextClause:
     """Replace `{name}` by the condition that column `name` is in the list bound to `name`."""
     one_of = "{0} = ANY(:{0})" if dialect == "postgresql" else "{0} IN (SELECT value FROM json_each(:{0}))"
-    return text(sql.format(**{name: one_of.format(name) for name in ("block", "token")}))
+    return text(sql.format(**{name: one_of.format(name) for name in ("block", "token", "number")}))
 
 
 _DIALECTS = ("sqlite", "postgresql")
 _STATEMENTS = {
     (dialect, name): _statement(dialect, sql)
     for dialect in _DIALECTS
-    for name, sql in (("pieces", _PIECES), ("forms", _FORMS))
+    for name, sql in (("pieces", _PIECES), ("forms", _FORMS), ("ids", _IDS))
 }
-
-
-@dataclass(frozen=True, slots=True)
-class BlockRows:
-    """All blocks of an index, read by one statement."""
-
-    revisions: Revisions
-    lengths: dict[int, bytes]
-    languages: tuple[str, ...]
-    """Languages of the chunks, most frequent first."""
-    main_languages: frozenset[str]
-    """Languages of at least 5% of the chunks. Rarer ones are mostly quotations or detection errors."""
-
-
-def read_revisions(connection: Connection, site_id: str) -> Revisions:
-    """Return (block, revision) of every block, which show whether anything changed."""
-    return tuple((row[0], row[1]) for row in connection.execute(_REVISIONS, {"site": site_id}).all())
-
-
-def read_blocks(connection: Connection, site_id: str) -> BlockRows:
-    """Return the blocks without their postings."""
-    rows = connection.execute(_BLOCKS, {"site": site_id}).all()
-    languages: Counter[str] = Counter()
-    for row in rows:
-        languages.update(json.loads(row.languages))
-    return BlockRows(
-        tuple((row.block, row.revision) for row in rows),
-        {row.block: row.lengths for row in rows},
-        tuple(language for language, _ in languages.most_common()),
-        frozenset(name for name, count in languages.items() if count * 20 >= languages.total()),
-    )
-
-
-def read_pieces(
-    connection: Connection, site_id: str, blocks: Sequence[int], tokens: Sequence[str]
-) -> dict[str, list[tuple[int, bytes]]]:
-    """Return (block, postings) of each token that occurs."""
-    found: dict[str, list[tuple[int, bytes]]] = defaultdict(list)
-    for token, block, data in _rows(connection, "pieces", site_id, block=blocks, token=tokens):
-        found[token].append((block, data))
-    return found
-
-
-def read_forms(connection: Connection, site_id: str, blocks: Sequence[int]) -> Iterator[bytes]:
-    """Yield the words of these blocks as written."""
-    for (words,) in _rows(connection, "forms", site_id, block=blocks):
-        yield words
-
-
-def read_ids(connection: Connection, site_id: str, numbers: Sequence[int]) -> dict[int, str]:
-    """Return chunk ids by number, without removed chunks."""
-    dialect = connection.dialect.name
-    bound = {"site": site_id, "numbers": _list(dialect, numbers)}
-    found = json.loads(connection.execute(_IDS[dialect], bound).scalar_one())
-    return {int(number): chunk_id for number, chunk_id in found.items()}
-
-
-def all_ids(connection: Connection, site_id: str) -> set[str]:
-    """Return the ids of all chunks in the index."""
-    return set(connection.execute(_ALL_IDS, {"site": site_id}).scalars())
 
 
 def _rows(
     connection: Connection, name: str, site_id: str, **lists: Sequence[str] | Sequence[int]
 ) -> Iterator[Any]:
     dialect = connection.dialect.name
-    bound = {key: _list(dialect, values) for key, values in lists.items()}
+    bound = {
+        key: list(values) if dialect == "postgresql" else json.dumps(list(values))
+        for key, values in lists.items()
+    }
     return iter(connection.execute(_STATEMENTS[dialect, name], {"site": site_id, **bound}))
-
-
-def _list(dialect: str, values: Sequence[str] | Sequence[int]) -> object:
-    return list(values) if dialect == "postgresql" else json.dumps(list(values))
 
 
 MOST_KEPT = 4_000_000
@@ -156,16 +85,27 @@ class WordSnapshot:
     """
 
     def __init__(self, connection: Connection, site_id: str) -> None:
-        blocks = read_blocks(connection, site_id)
-        self.revisions = blocks.revisions
-        self.languages = blocks.languages
+        rows = connection.execute(_BLOCKS, {"site": site_id}).all()
+        counts: Counter[str] = Counter()
+        for row in rows:
+            counts.update(json.loads(row.languages))
+        self.revisions: Revisions = tuple((row.block, row.revision) for row in rows)
+        self.languages = tuple(language for language, _ in counts.most_common())
         """Languages of the chunks, most frequent first."""
-        self.main_languages = blocks.main_languages
-        self.lengths = Lengths(blocks.lengths)
+        self.main_languages = frozenset(
+            name for name, count in counts.items() if count * 20 >= counts.total()
+        )
+        """Languages of at least 5% of the chunks. Rarer ones are mostly quotations or detection errors."""
+        self.lengths = Lengths({row.block: row.lengths for row in rows})
         self._site_id = site_id
         self._postings: dict[str, Postings] = {}
         self._kept = 0
         self._ids: dict[int, str] = {}
+
+    def is_current(self, connection: Connection) -> bool:
+        """Return whether the index has not changed since."""
+        rows = connection.execute(_REVISIONS, {"site": self._site_id})
+        return self.revisions == tuple((row.block, row.revision) for row in rows)
 
     def postings(self, connection: Connection, tokens: Sequence[str]) -> dict[str, Postings]:
         """Return the existing chunks that contain each token."""
@@ -173,7 +113,10 @@ class WordSnapshot:
         found = {token: kept[token] for token in tokens if token in kept}
         unknown = [token for token in tokens if token not in found]
         if unknown:
-            pieces = read_pieces(connection, self._site_id, self.lengths.blocks, unknown)
+            pieces: dict[str, list[tuple[int, bytes]]] = defaultdict(list)
+            rows = _rows(connection, "pieces", self._site_id, block=self.lengths.blocks, token=unknown)
+            for token, block, data in rows:
+                pieces[token].append((block, data))
             read = {token: self.lengths.postings(pieces.get(token, ())) for token in unknown}
             self._keep(read)
             found |= read
@@ -192,7 +135,7 @@ class WordSnapshot:
         if unknown:
             if len(kept) + len(unknown) > MOST_IDS:
                 self._ids = kept = dict(list(kept.items())[MOST_IDS // 2 :])
-            kept.update(read_ids(connection, self._site_id, unknown))
+            kept.update(map(tuple, _rows(connection, "ids", self._site_id, number=unknown)))
         return {number: kept[number] for number in numbers if number in kept}
 
     def _keep(self, read: dict[str, Postings]) -> None:
@@ -311,10 +254,6 @@ class SqlWordIndex:
                 found = self._state(connection).postings(connection, tokens)
         return {token: len(found[token][0]) for token in tokens}
 
-    def query_tokens(self, text: str) -> list[str]:
-        """Return the tokens that `search` looks for, in every language of the index."""
-        return query_tokens(text, self._now().languages)
-
     def languages(self) -> tuple[tuple[str, ...], frozenset[str]]:
         """Return the languages of the chunks, most frequent first, and the site's main languages."""
         state = self._now()
@@ -332,7 +271,7 @@ class SqlWordIndex:
     def ids(self) -> set[str]:
         """Return the ids of all chunks in the index."""
         with self._db.connect() as connection:
-            return all_ids(connection, self._site_id)
+            return set(connection.execute(_ALL_IDS, {"site": self._site_id}).scalars())
 
     def drop(self) -> None:
         """Remove the whole index. Adding afterwards starts a new one."""
@@ -370,7 +309,7 @@ class SqlWordIndex:
         if (read := self._read()) is not None:
             return read
         snapshot = self._snapshot
-        if snapshot is None or snapshot.revisions != read_revisions(connection, self._site_id):
+        if snapshot is None or not snapshot.is_current(connection):
             self._snapshot = snapshot = WordSnapshot(connection, self._site_id)
         reading: _Reading | None = getattr(self._readings, "now", None)
         if reading is not None and reading.is_open:
@@ -393,12 +332,12 @@ class SqlWordIndex:
         changed = {block for block, _ in set(revisions).symmetric_difference(merged_at)}
         if len(changed) * FEW_CHANGED > len(blocks):
             words: set[bytes] = set()
-            for some in read_forms(connection, self._site_id, blocks):
+            for (some,) in _rows(connection, "forms", self._site_id, block=blocks):
                 words.update(some.split(b"\n"))
             merged = Vocabulary(b"\n".join(sorted(words - {b""})))
             self._merged, changed = (revisions, merged), set()
-        new = read_forms(connection, self._site_id, sorted(changed)) if changed else ()
-        kept = [merged, *map(Vocabulary, new)]
+        new = _rows(connection, "forms", self._site_id, block=sorted(changed)) if changed else ()
+        kept = [merged, *(Vocabulary(some) for (some,) in new)]
         self._vocabularies = (revisions, kept)
         return kept
 

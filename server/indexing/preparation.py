@@ -1,6 +1,7 @@
 """Builds the indexes of another strategy on an indexed site, for example for a comparison."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import chain
 
 from server.domain.chunk import Changes, Chunk
@@ -13,32 +14,25 @@ BATCH = 256
 """Number of chunks embedded at once."""
 
 
+@dataclass(frozen=True, slots=True)
 class Preparation:
     """Builds one strategy's indexes for the live generation of one site."""
 
-    def __init__(
-        self,
-        strategy: Strategy,
-        content: ContentReader,
-        facts: PageFactStore,
-        vectors: VectorIndex,
-        words: WordIndex,
-    ) -> None:
-        self._strategy = strategy
-        self._content = content
-        self._facts = facts
-        self._vectors = vectors
-        self._words = words
+    strategy: Strategy
+    content: ContentReader
+    facts: PageFactStore
+    vectors: VectorIndex
+    words: WordIndex
 
     def plan(self) -> Plan:
         """Return the model usage that building would need now; none for a strategy without models."""
-        return self._strategy.builder.plan(self._text())
+        return self.strategy.builder.plan(self._text())
 
     def is_done(self) -> bool:
         """Return whether nothing is missing."""
         if any(True for _ in self._missing()):
             return False
-        return self._strategy.builder.is_current(self._text())
+        return self.strategy.builder.is_current(self._text())
 
     def run(self, monitor: Monitor) -> None:
         """Add what is missing to the indexes. After an error the next run continues. Raises ModelError,
@@ -46,18 +40,18 @@ class Preparation:
         missing = list(self._missing())
         for start in range(0, len(missing), BATCH):
             monitor.step("chunks", start, len(missing))
-            self._strategy.builder.index(Changes(added=tuple(missing[start : start + BATCH])))
-        self._strategy.builder.complete(self._text(), monitor)
+            self.strategy.builder.index(Changes(added=tuple(missing[start : start + BATCH])))
+        self.strategy.builder.complete(self._text(), monitor)
 
     def _text(self) -> SiteText:
-        return StoredText(self._content, self._facts)
+        return StoredText(self.content, self.facts)
 
     def _missing(self) -> Iterator[Chunk]:
         """Return the live chunks that are missing in an index of the strategy."""
-        name = self._strategy.name
+        name = self.strategy.name
         held = [
-            *([] if name == "lexical" else [self._vectors.ids()]),
-            *([] if name == "dense" else [self._words.ids()]),
+            *([] if name == "lexical" else [self.vectors.ids()]),
+            *([] if name == "dense" else [self.words.ids()]),
         ]
         chunks = chain.from_iterable(self._text().pages())
         return (chunk for chunk in chunks if not all(chunk.id in ids for ids in held))

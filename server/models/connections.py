@@ -1,5 +1,6 @@
 """Connections to model providers, which go to checked addresses only."""
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,6 +12,19 @@ from crawler.fetching.addresses import AddressGuard
 from server.tracing import carried
 
 ADVICE = "an owner can add it to the private hosts under Settings"
+_DETAIL_CHARACTERS = 200
+
+
+def one_line(text: object) -> str:
+    """Return the beginning of a provider's message, without the part of the key that some repeat in it."""
+    line = " ".join(str(text).split()) or type(text).__name__
+    line = re.sub(r"\bsk-[\w*-]+", "sk-…", line)
+    return line if len(line) <= _DETAIL_CHARACTERS else line[:_DETAIL_CHARACTERS] + "…"
+
+
+def sendable(text: str) -> str:
+    """Replace half surrogate pairs, which are not valid UTF-8, and empty texts, which providers refuse."""
+    return text.encode("utf-8", "replace").decode("utf-8").strip() or "-"
 
 
 def guarded(client: httpx2.Client, guard: AddressGuard) -> httpx2.Client:

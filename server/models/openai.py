@@ -28,10 +28,8 @@ from crawler.fetching.addresses import PUBLIC_ONLY, AddressGuard
 from server.domain.protocols import ModelError, Prompt, ReplyShape, Vector
 from server.domain.spending import current
 from server.domain.thoughts import reply_in, without_thoughts
-from server.models.connections import guarded
+from server.models.connections import guarded, one_line, sendable
 from server.models.resilient import RetryLater
-
-_DETAIL_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +54,11 @@ def as_model_errors(endpoint: Endpoint) -> Iterator[None]:
         message = f"{endpoint.url} did not answer in time; {advice}"
         raise ModelError("timeout", message) from error
     except (openai.APIConnectionError, httpx2.ConnectError, httpx2.UnsupportedProtocol) as error:
-        reason = _one_line(error.__cause__ or error)
+        reason = one_line(error.__cause__ or error)
         message = f"{endpoint.url} cannot be reached ({reason}); check OPENAI_BASE_URL and the network"
         raise ModelError("unreachable", message) from error
     except httpx2.HTTPError as error:
-        message = f"{endpoint.url} broke off in the middle of a reply ({_one_line(error)})"
+        message = f"{endpoint.url} broke off in the middle of a reply ({one_line(error)})"
         raise ModelError("server_error", message) from error
     except (openai.OpenAIError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         # Reading a reply that does not follow the protocol raises one of these.
@@ -71,7 +69,7 @@ def not_the_protocol(endpoint: Endpoint, reason: object) -> ModelError:
     """Return the error for a reply that is not OpenAI-compatible."""
     return ModelError(
         "bad_reply",
-        f"{endpoint.url} does not answer like an OpenAI-compatible API ({_one_line(reason)}); "
+        f"{endpoint.url} does not answer like an OpenAI-compatible API ({one_line(reason)}); "
         "check OPENAI_BASE_URL: it usually ends in /v1",
     )
 
@@ -134,14 +132,7 @@ def _retry_after(header: str) -> float | None:
 def _detail(error: openai.APIStatusError) -> str:
     body: Any = error.body
     message = body.get("message") if isinstance(body, dict) else None
-    return _one_line(message or error.message)
-
-
-def _one_line(text: object) -> str:
-    line = " ".join(str(text).split()) or type(text).__name__
-    # Some providers repeat part of the key in their message.
-    line = re.sub(r"\bsk-[\w*-]+", "sk-…", line)
-    return line if len(line) <= _DETAIL_CHARACTERS else line[:_DETAIL_CHARACTERS] + "…"
+    return one_line(message or error.message)
 
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -357,10 +348,7 @@ class OpenAIEmbedder:
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector of length 1 per text, in order. Raises ModelError."""
-        # Providers refuse empty texts, and half surrogate pairs cannot be sent.
-        inputs = [
-            text[:_MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8").strip() or "-" for text in texts
-        ]
+        inputs = [sendable(text[:_MAX_CHARACTERS]) for text in texts]
         vectors: list[Vector] = []
         for start in range(0, len(inputs), _BATCH):
             vectors += self._embed_batch(inputs[start : start + _BATCH])

@@ -14,13 +14,12 @@ import httpx2
 
 from crawler.fetching.addresses import PUBLIC_ONLY, AddressGuard
 from server.domain.protocols import ModelError
-from server.models.connections import guarded
+from server.models.connections import guarded, one_line, sendable
 from server.models.resilient import RetryLater
 
 _CONNECT_S = 5.0
 _MAX_CHARACTERS = 8_000
 """Characters sent of each text, more than any cross-encoder reads."""
-_DETAIL_CHARACTERS = 200
 
 
 class HttpRelevance:
@@ -47,11 +46,11 @@ class HttpRelevance:
         """Return a relevance in [0, 1] for each text, in order; [] for []. Raises ModelError."""
         if not texts:
             return []
-        cut = [_sendable(text[:_MAX_CHARACTERS]) for text in texts]
-        response = self._post(_sendable(query), cut)
+        cut = [sendable(text[:_MAX_CHARACTERS]) for text in texts]
+        response = self._post(sendable(query), cut)
         if response.status_code in (400, 422) and not self._speaks_tei:
             self._speaks_tei = True
-            second = self._post(_sendable(query), cut)
+            second = self._post(sendable(query), cut)
             self._speaks_tei = second.is_success
             response = second if second.is_success else response
         if not response.is_success:
@@ -60,7 +59,7 @@ class HttpRelevance:
             return _shares(_scores(response.json(), len(cut)))
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
             # Reading a reply that does not follow the protocol raises one of these.
-            message = f"{self._url} does not answer like a rerank API ({_line(error)}); check RERANK_URL"
+            message = f"{self._url} does not answer like a rerank API ({one_line(error)}); check RERANK_URL"
             raise ModelError("bad_reply", message) from error
 
     def _post(self, query: str, texts: list[str]) -> httpx2.Response:
@@ -77,14 +76,14 @@ class HttpRelevance:
         except httpx2.TimeoutException as error:
             raise ModelError("timeout", f"{self._url} did not answer in time") from error
         except (httpx2.ConnectError, httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
-            message = f"{self._url} cannot be reached ({_line(error)}); check RERANK_URL and the network"
+            message = f"{self._url} cannot be reached ({one_line(error)}); check RERANK_URL and the network"
             raise ModelError("unreachable", message) from error
         except httpx2.HTTPError as error:
-            message = f"{self._url} broke off in the middle of a reply ({_line(error)})"
+            message = f"{self._url} broke off in the middle of a reply ({one_line(error)})"
             raise ModelError("server_error", message) from error
 
     def _refused(self, response: httpx2.Response) -> ModelError:
-        status, detail = response.status_code, _line(response.text)
+        status, detail = response.status_code, one_line(response.text)
         if status in (401, 403):
             message = f"{self._url} refuses the key; check RERANK_API_KEY"
             return ModelError("wrong_key", message, permanent=True)
@@ -94,11 +93,9 @@ class HttpRelevance:
         if status == 429:
             wait = response.headers.get("retry-after", "")
             message = f"{self._url} limits the rate of calls"
-            return (
-                RetryLater("rate_limited", message, float(wait))
-                if wait.isdecimal()
-                else ModelError("rate_limited", message)
-            )
+            if wait.isdecimal():
+                return RetryLater("rate_limited", message, float(wait))
+            return ModelError("rate_limited", message)
         if status >= 500:
             return ModelError("server_error", f"{self._url} failed with status {status} ({detail})")
         message = f"{self._url} refused the call with status {status} ({detail})"
@@ -120,16 +117,6 @@ def _shares(scores: list[float]) -> list[float]:
     if all(0 <= score <= 1 for score in scores):
         return scores
     return [1 / (1 + math.exp(-min(50.0, max(-50.0, score)))) for score in scores]
-
-
-def _sendable(text: str) -> str:
-    """Replace half surrogate pairs, which are not valid UTF-8, and empty texts, which servers refuse."""
-    return text.encode("utf-8", "replace").decode("utf-8").strip() or "-"
-
-
-def _line(text: object) -> str:
-    line = " ".join(str(text).split()) or type(text).__name__
-    return line if len(line) <= _DETAIL_CHARACTERS else line[:_DETAIL_CHARACTERS] + "…"
 
 
 @lru_cache(maxsize=4)

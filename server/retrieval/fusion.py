@@ -80,3 +80,12 @@ def _sum(one: Scores, two: Scores, weights: Weights) -> dict[str, float]:
 def _rank_shares(scores: Scores, k: int) -> dict[str, float]:
     ordered = sorted(scores, key=lambda key: (-scores[key], key))
     return {key: (k + 1) / (k + rank) for rank, key in enumerate(ordered, 1)}
+
+
+FUSIONS: Mapping[str, Fusion] = {
+    "weighted": by_ceiling,
+    "minmax": by_best,
+    "rrf": by_rank,
+    "reciprocal": by_reciprocal,
+}
+"""By their names in the settings."""

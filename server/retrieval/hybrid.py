@@ -9,16 +9,13 @@ from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.protocols import ModelError, Reranker, Strategy, Vector
 from server.domain.question import Query
 from server.indexes.errors import IndexFailure
-from server.indexes.postings import K1
-from server.indexes.tokens import tokens
 from server.retrieval.chunk_indexes import ChunkIndexes
-from server.retrieval.fusion import Fusion, WordScores
+from server.retrieval.fusion import FUSIONS, WordScores
 from server.retrieval.model_reranker import model_reranker
 from server.retrieval.options import StrategyKind
-from server.retrieval.parts import Hit, Parts, cosines, in_turn, ranked
+from server.retrieval.parts import Hit, Parts, in_turn, ranked, stored_cosines
 from server.retrieval.rarity import Rarity
 from server.retrieval.rerank import FeatureReranker
-from server.retrieval.table import FUSIONS
 
 OTHERS = 4
 """Number of chunks of a page that support another. Each counts half as much as the previous one."""
@@ -139,7 +136,7 @@ class HybridRetriever:
         self._parts = parts
         self._nearest_to = nearest or parts.vectors.search
         self._worded = worded or parts.words.search
-        self._fusion: Fusion = FUSIONS.load(parts.tuning.fusion)
+        self._fusion = FUSIONS[parts.tuning.fusion]
         self._rarity = Rarity(parts.words)
         self._features = FeatureReranker(self._rarity)
         self._second: Reranker | None = model_reranker(parts)
@@ -171,14 +168,13 @@ class HybridRetriever:
     def _cosines(self, query: Query, ids: Sequence[str]) -> dict[str, float]:
         try:
             vector = self._parts.embedder.embed([query.searched_text])[0]
-            stored = self._parts.vectors.vectors(ids)
+            near = stored_cosines(self._parts.vectors, vector, ids)
         except ModelError as error:
             self._parts.on_failure(error.kind, f"embedding a question: {error}")
         except IndexFailure as error:
             self._parts.on_failure("vectors_unavailable", str(error))
         else:
-            near = cosines(vector, list(stored.values()))
-            return {id: round(cosine, 4) for id, cosine in zip(stored, near, strict=True)}
+            return {id: round(cosine, 4) for id, cosine in near.items()}
         return {}
 
     def _found(self, query: Query, limit: int) -> list[ScoredChunk]:
@@ -223,9 +219,8 @@ class HybridRetriever:
     def _fused(
         self, query: Query, dense: dict[str, float], words: dict[str, float], live: dict[str, Chunk]
     ) -> list[ScoredChunk]:
-        asked = list(dict.fromkeys(tokens(query.text, query.language)))
-        ceiling = (K1 + 1) * sum(self._rarity.weights(asked).values()) if asked else 0.0
-        scores = self._fusion(dense, WordScores(words, ceiling), self._dense_weights(query, live))
+        scored = WordScores(words, self._rarity.ceiling(query))
+        scores = self._fusion(dense, scored, self._dense_weights(query, live))
         hits = []
         for key, chunk in live.items():
             details = {"dense": round(dense[key], 4)} if key in dense else {}

@@ -12,6 +12,7 @@ from server.domain.chunk import ScoredChunk
 from server.domain.protocols import ChatModel, ModelError, Prompt, RelevanceModel, Reranker
 from server.domain.question import Query
 from server.retrieval.parts import Parts
+from server.retrieval.published.derived.asking import reply_list
 
 DEPTH = 20
 """Number of best chunks that the model sees."""
@@ -66,13 +67,11 @@ class CrossEncoderReranker:
 
 def model_reranker(parts: Parts) -> Reranker | None:
     """Return the reranker of Tuning.rerank if it uses a model and the installation has one, else None."""
-    from server.retrieval.table import RERANKERS  # the table names this module
-
-    model = {"model": parts.chat_model, "cross-encoder": parts.relevance_model}.get(parts.tuning.rerank)
-    if model is None:
-        return None
-    made: Reranker = RERANKERS.load(parts.tuning.rerank)(model)
-    return made
+    if parts.tuning.rerank == "model" and parts.chat_model:
+        return ListwiseReranker(parts.chat_model)
+    if parts.tuning.rerank == "cross-encoder" and parts.relevance_model:
+        return CrossEncoderReranker(parts.relevance_model)
+    return None
 
 
 def _reordered(
@@ -101,9 +100,8 @@ def _prompt(query: Query, shown: Sequence[ScoredChunk]) -> Prompt:
 def _order(reply: str, count: int) -> list[int]:
     """Return the positions from 0 of the excerpts in a model's reply, each once. Raises ModelError."""
     try:
-        value = json.loads(reply[reply.find("{") : reply.rfind("}") + 1])
-        given = list(value["order"])
-    except (ValueError, KeyError, TypeError) as error:
+        given = reply_list(reply, "order")
+    except ValueError as error:
         raise ModelError("bad_reply", f"no order of excerpts in the model's reply: {reply[:80]!r}") from error
     places = [number - 1 for number in given if type(number) is int and 1 <= number <= count]
     if given and not places:

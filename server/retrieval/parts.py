@@ -14,6 +14,7 @@ from server.domain.protocols import (
     RelevanceModel,
     Vector,
     VectorIndex,
+    VectorSearch,
     WordIndex,
 )
 from server.domain.spending import Spending
@@ -30,6 +31,12 @@ def cosines(vector: Vector, others: Sequence[Vector]) -> list[float]:
         return []
     similar: list[float] = (np.asarray(others, np.float32) @ np.asarray(vector, np.float32)).tolist()
     return similar
+
+
+def stored_cosines(index: VectorSearch, vector: Vector, ids: Sequence[str]) -> dict[str, float]:
+    """Return the cosine of `vector` with that of each of these records that has one, by id."""
+    stored = index.vectors(ids)
+    return dict(zip(stored, cosines(vector, list(stored.values())), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,9 @@ from functools import lru_cache
 
 from server.domain.chunk import Chunk
 from server.domain.protocols import WordSearch
-from server.indexes.tokens import page_tokens
+from server.domain.question import Query
+from server.indexes.postings import K1
+from server.indexes.tokens import page_tokens, tokens
 from server.languages.scripts import UNSPACED_CHARACTER
 
 REMEMBERED = 50_000
@@ -41,6 +43,15 @@ class Rarity:
                 if not frequencies[token]:
                     self._unused.add(token)
         return {token: known[token] for token in asked} | self._seams(asked)
+
+    def of(self, query: Query) -> dict[str, float]:
+        """Return the weights of the tokens of a query."""
+        asked = list(dict.fromkeys(tokens(query.text, query.language)))
+        return self.weights(asked) if asked else {}
+
+    def ceiling(self, query: Query) -> float:
+        """Return the most that BM25 can give for the words of a query."""
+        return (K1 + 1) * sum(self.of(query).values())
 
     def _seams(self, asked: Sequence[str]) -> dict[str, float]:
         """Return weights of unused pairs of characters that join two words which the site does use."""

@@ -12,7 +12,6 @@ from functools import lru_cache
 
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query
-from server.indexes.tokens import tokens
 from server.languages.loader import alternatives, compiled
 from server.retrieval.parts import ranked
 from server.retrieval.rarity import Rarity, chunk_tokens, chunk_words, coverage, text_tokens
@@ -70,7 +69,7 @@ class FeatureReranker:
 
     def rerank(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
         """Return the hits, best first. Scores stay in [0, 1]."""
-        weights = self._weights(query)
+        weights = self._rarity.of(query)
         titled: dict[tuple[str, str], float] = {}
         rescored = []
         asked = asked_year(query.text, date.today())
@@ -89,12 +88,8 @@ class FeatureReranker:
 
     def detailed(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
         """Return the hits in the same order, with coverage by text and headings in `scores`."""
-        weights = self._weights(query)
+        weights = self._rarity.of(query)
         return [*(_detailed(hit, weights) for hit in hits[:DEPTH]), *hits[DEPTH:]]
-
-    def _weights(self, query: Query) -> dict[str, float]:
-        asked = list(dict.fromkeys(tokens(query.text, query.language)))
-        return self._rarity.weights(asked) if asked else {}
 
 
 @lru_cache(maxsize=1_000)

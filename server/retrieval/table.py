@@ -1,4 +1,4 @@
-"""All retrieval strategies, rerankers and fusions. A new one is one new file and one new row."""
+"""All retrieval strategies. A new one is one new file and one new row."""
 
 from typing import cast
 
@@ -40,25 +40,3 @@ def check_spec(spec: str) -> str:
     name, chosen = read_spec(spec)
     kind = cast(StrategyKind, STRATEGIES.load(name))
     return kind.spec(chosen)
-
-
-RERANKERS = Registry(
-    "reranker",
-    {
-        "features": "server.retrieval.rerank:FeatureReranker",
-        "model": "server.retrieval.model_reranker:ListwiseReranker",
-        "cross-encoder": "server.retrieval.model_reranker:CrossEncoderReranker",
-    },
-)
-"""Rerankers, made from the site's Rarity, a ChatModel, and a RelevanceModel respectively."""
-
-FUSIONS = Registry(
-    "fusion",
-    {
-        "weighted": "server.retrieval.fusion:by_ceiling",
-        "minmax": "server.retrieval.fusion:by_best",
-        "rrf": "server.retrieval.fusion:by_rank",
-        "reciprocal": "server.retrieval.fusion:by_reciprocal",
-    },
-)
-"""See server.retrieval.fusion.Fusion."""

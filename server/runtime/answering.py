@@ -11,16 +11,14 @@ from server.answering.engine import AnswerSources, SiteParts, tuning_of
 from server.answering.floors import site_floor
 from server.answering.flows.graders import ModelGroundedness, VerifiedGroundedness
 from server.answering.grading import EvidenceGrader
-from server.answering.operator_page_rules import OperatorPageRules
+from server.answering.page_steps import FollowedPointers, LanguageVariants, OperatorPageRules
 from server.answering.past_pages import PastPages
 from server.answering.pipeline import Pipeline
-from server.answering.pointers import FollowedPointers
 from server.answering.ranking import SectionRanker
 from server.answering.shortcuts.curated import Refreshed
 from server.answering.steps import RetrievalStep, Steps
 from server.answering.understanding.steps import SpellingStep, UnderstandingStep
 from server.answering.understanding.visitor_page import PagePassages, PageWordsStep, PointedPageStep
-from server.answering.variants import LanguageVariants
 from server.answering.verifying.reviewers import ClaimReviewer, SourceReviewer
 from server.answering.verifying.verifier import Verifier
 from server.answering.writing.model_writer import ModelWriter, Synthesis

@@ -17,9 +17,9 @@ from server.answering.flows.graders import (
     ModelGroundedness,
     ModelUsefulness,
     QueryNearness,
+    Reflection,
     VerifiedGroundedness,
 )
-from server.answering.flows.reflection import Reflection
 from server.answering.flows.table import FLOWS, Flow
 from server.answering.flows.transforming import ModelTransformer, QueryLadder
 from server.answering.grading import EvidenceGrader

@@ -149,17 +149,16 @@ def test_an_answer_that_did_not_help_is_made_anew(cached):
     assert "shortcut" not in answer(pipeline, ASKED)[1].trace
 
 
-def test_nothing_that_a_visitor_wrote_is_stored(store):
+def test_nothing_that_a_visitor_wrote_is_stored():
     written = {}
-    cache = AnswerCache(store, ("shop",), "embedded", 60)
-    cache._cache = type("Spy", (), {"set": lambda self, key, value, ttl: written.update({key: value})})()
+    spy = type("Spy", (), {"set": lambda self, key, value, ttl: written.update({key: value})})()
+    cache = AnswerCache(spy, ("shop",), "embedded", 60)
     made = Answer(
         Outcome.ANSWERED, "Two days. [1]", citations=("proof",), trace={"query": "my secret number"}
     )
     monkey = Question("my secret number is 4711", "shop", (), "en")
     cache.remember(monkey, replace(made, citations=()))
     assert not written, "an answer without a proof is not worth keeping"
-    _ = store
     from server.domain.answer import Citation
 
     cache.remember(monkey, replace(made, citations=(Citation(1, "u", "t", "Two days.", "u"),)))

@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from server.answering.shortcuts.curated import CuratedAnswers, Refreshed
-from server.answering.shortcuts.same_question import Likeness, contradicts, essence
+from server.answering.shortcuts.same_question import Likeness, contradiction, essence
 from server.answering.writing.markup import answer_html
 from server.domain.answer import Outcome
 from server.domain.curated import CuratedAnswer
@@ -137,7 +137,7 @@ def test_a_language_that_the_embedder_does_not_read_is_matched_by_words(given):
     ],
 )
 def test_a_near_miss_contradicts_and_has_another_essence(one, other):
-    assert contradicts(one, other)
+    assert contradiction(one, other)
     assert essence(one, "en") != essence(other, "en")
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 from server.answering.flows.corrective import CorrectiveFlow
-from server.answering.flows.graders import EvidenceStrips, refined
-from server.answering.flows.reflection import Reflection
+from server.answering.flows.graders import EvidenceStrips, Reflection, refined
 from server.domain.answer import Outcome
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question

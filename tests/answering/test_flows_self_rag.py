@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from server.answering.flows.reflection import Reflection
+from server.answering.flows.graders import Reflection
 from server.answering.flows.self_rag import SelfRagFlow
 from server.answering.flows.table import FLOWS
 from server.domain.answer import Answer, Claim, Delta, Outcome

@@ -1,6 +1,6 @@
 """A section that only points to another page leads to that page's section."""
 
-from server.answering.pointers import FollowedPointers
+from server.answering.page_steps import FollowedPointers
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query
 from server.retrieval.rarity import Rarity

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from server.answering.understanding.pointing import Pointing, pointing, without_pointing
+from server.answering.understanding.visitor_page import Pointing, pointing, without_pointing
 
 QUESTIONS = Path(__file__).parents[2] / "benchmarks" / "questions"
 

@@ -1,12 +1,11 @@
 import pytest
 
-from server.retrieval.fusion import WordScores, min_max
-from server.retrieval.table import FUSIONS
+from server.retrieval.fusion import FUSIONS, WordScores, min_max
 
 
 def fused(name, first, words, ceiling=10.0, weight=0.5, wanted=None):
     keys = wanted or sorted(first.keys() | words.keys())
-    return FUSIONS.load(name)(first, WordScores(words, ceiling), dict.fromkeys(keys, weight))
+    return FUSIONS[name](first, WordScores(words, ceiling), dict.fromkeys(keys, weight))
 
 
 def test_scores_are_moved_between_zero_and_one():

@@ -12,7 +12,7 @@ from server.models.metered import estimate_tokens
 from server.models.openai import OpenAIChat
 from server.retrieval.published.derived.asking import ModelTasks
 from server.retrieval.published.derived.build import Kit, SideIndexes
-from server.retrieval.published.raptor.build import Build
+from server.retrieval.published.raptor.build import build
 from server.retrieval.published.raptor.options import RaptorOptions
 from tests.openai_server import OpenAIServer
 from tests.servers import HERE
@@ -91,7 +91,7 @@ def built(chunks, before=None, facts=None, monitor=None, **options):
     asking = ModelTasks(None, None, estimate_tokens, monitor)
     text = Pages(chunks, facts)
     kit = Kit(text, asking, embedder, monitor, Vectors(), lambda kind: side, load_before=lambda: before)
-    return Build(kit, RaptorOptions(**{"clustering": "gmm", **options})).artefact()
+    return build(kit, RaptorOptions(**{"clustering": "gmm", **options}))
 
 
 def topical(count, offset=0):

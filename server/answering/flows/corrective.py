@@ -8,8 +8,7 @@ from collections.abc import Generator, Sequence
 from enum import StrEnum
 from typing import TypedDict
 
-from server.answering.flows.graders import refined
-from server.answering.flows.reflection import Reflection
+from server.answering.flows.graders import Reflection, refined
 from server.answering.flows.state_graph import DONE, SEEN, Graph, Route, Update
 from server.answering.steps import Steps
 from server.answering.trace import Trace

@@ -2,7 +2,7 @@
 
 from collections.abc import Generator
 
-from server.answering.flows.reflection import Reflection
+from server.answering.flows.graders import Reflection
 from server.answering.steps import Steps
 from server.answering.trace import Trace
 from server.domain.answer import Answer, AnswerEvent

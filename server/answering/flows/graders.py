@@ -1,18 +1,16 @@
 """Graders of chunks and drafts. server.answering.grading.EvidenceGrader grades chunks without a model."""
 
-import json
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import TypeVar
+from dataclasses import dataclass, replace
 
+from server.answering.asking import ask
 from server.answering.writing.prompts import excerpts, fenced
 from server.domain.chunk import ScoredChunk
 from server.domain.protocols import ChatModel, Embedder, Grader, Incidents, ModelError, Prompt, VectorIndex
 from server.domain.question import Query, Question
-from server.domain.reflection import Draft, Grade
+from server.domain.reflection import Draft, Grade, GroundednessGrader, QueryTransformer, UsefulnessGrader
 from server.indexes.tokens import tokens
-from server.retrieval.parts import cosines
+from server.retrieval.parts import stored_cosines
 from server.retrieval.rarity import Rarity, coverage, text_tokens
 
 DOCUMENTS_RULES = """\
@@ -76,8 +74,7 @@ class QueryNearness:
             vector = self._embedder.embed([query.searched_text])[0]
         except ModelError:
             return {}  # retrieval has already reported the failure
-        found = self._vectors.vectors(ids)
-        return dict(zip(found, cosines(vector, list(found.values())), strict=True))
+        return stored_cosines(self._vectors, vector, ids)
 
 
 Nearness = Callable[[Query, Sequence[ScoredChunk]], list[ScoredChunk]]
@@ -87,49 +84,6 @@ def _numbers(reply: Mapping[str, object]) -> list[int] | None:
     value = reply.get("relevant")
     if not isinstance(value, list) or not all(isinstance(item, int) for item in value):
         return None
-    return value
-
-
-T = TypeVar("T")
-
-
-def ask(
-    model: ChatModel,
-    prompt: Prompt,
-    read: Callable[[Mapping[str, object]], T | None],
-    incidents: Incidents,
-    site_id: str,
-) -> T | None:
-    """Return what `read` makes of the model's JSON object. Records an incident and returns None when the
-    model fails, its reply is not a JSON object, or `read` rejects it by returning None."""
-    try:
-        reply = model.complete(prompt)
-        value = read(_json_object(reply))
-        if value is None:
-            raise ModelError(
-                "bad_reply", f"{model.name} sent another form than was asked for: {reply[:80]!r}"
-            )
-    except ModelError as error:
-        incidents.record(site_id, error.kind, f"grading an answer: {error}")
-        return None
-    return value
-
-
-def texts(value: object) -> tuple[str, ...] | None:
-    """Return the non-empty strings of a list; None if `value` is not a list of strings."""
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        return None
-    return tuple(item.strip() for item in value if item.strip())
-
-
-def _json_object(reply: str) -> Mapping[str, object]:
-    found = re.search(r"\{.*\}", reply, re.S)
-    try:
-        value = json.loads(found.group()) if found else None
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        raise ModelError("bad_reply", f"the model's reply is not a JSON object: {reply[:80]!r}")
     return value
 
 
@@ -145,7 +99,7 @@ class EvidenceStrips:
 
     def keep(self, query: Query, chunks: Sequence[ScoredChunk]) -> list[ScoredChunk]:
         """Return the relevant chunks in the order given; all if words cannot decide, as across languages."""
-        weights = self._rarity.weights(list(dict.fromkeys(tokens(query.text, query.language))))
+        weights = self._rarity.of(query)
         shares = [coverage(weights, set(text_tokens(hit.chunk.text, hit.chunk.language))) for hit in chunks]
         best = max(shares, default=0.0)
         return [hit for hit, share in zip(chunks, shares, strict=True) if share >= WORTH * best]
@@ -232,7 +186,10 @@ class ModelGroundedness:
 
 
 def _unsupported(reply: Mapping[str, object]) -> tuple[str, ...] | None:
-    return texts(reply.get("unsupported"))
+    value = reply.get("unsupported")
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        return None
+    return tuple(item.strip() for item in value if item.strip())
 
 
 USEFULNESS_RULES = """\
@@ -261,7 +218,7 @@ class CoverageUsefulness:
         for hit in draft.read:
             if hit.chunk.url in cited:
                 held.update(text_tokens(hit.chunk.heading, hit.chunk.language))
-        weights = self._rarity.weights(list(dict.fromkeys(tokens(query.text, query.language))))
+        weights = self._rarity.of(query)
         share = coverage(weights, held) if weights else 1.0
         return Grade(share >= ENOUGH, share)
 
@@ -290,3 +247,23 @@ class ModelUsefulness:
 def _useful(reply: Mapping[str, object]) -> tuple[bool, str] | None:
     value, missing = reply.get("useful"), reply.get("missing")
     return (value, missing if isinstance(missing, str) else "") if isinstance(value, bool) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Reflection:
+    """Graders and limits."""
+
+    documents: Grader
+    groundedness: GroundednessGrader
+    usefulness: UsefulnessGrader
+    transformer: QueryTransformer
+    strips: Grader
+    """Keeps the relevant paragraphs of kept chunks, in their order."""
+    confidence: Callable[[Query, Sequence[ScoredChunk]], float]
+    """Returns how likely it is, in [0, 1], that these chunks answer."""
+    nearness: Nearness = lambda query, chunks: list(chunks)
+    """Scores chunks that another wording found against the question."""
+    max_count: int = 3
+    """Maximum number of retrievals for one question."""
+    max_retries: int = 2
+    """Maximum number of drafts for one question."""

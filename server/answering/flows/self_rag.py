@@ -5,19 +5,68 @@ graded against the visitor's own question, not another wording of it. The next d
 unsupported claims, or consists of quotations. When the limits are reached, the best draft is given.
 """
 
-from collections.abc import Generator
-from dataclasses import replace
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
-from server.answering.flows.drafting import HeldDraft, better, scored, write_draft
-from server.answering.flows.reflection import Reflection
+from server.answering.flows.graders import Reflection
 from server.answering.flows.state_graph import DONE, SEEN, Graph, Route, Update
-from server.answering.steps import Steps
+from server.answering.steps import Steps, Writing
 from server.answering.trace import Trace
 from server.domain.answer import Answer, AnswerEvent
 from server.domain.chunk import ScoredChunk
+from server.domain.protocols import Writer
 from server.domain.question import Query, Question
-from server.domain.reflection import Grade
+from server.domain.reflection import Draft, Grade
+
+CLEARLY_BETTER = 0.1
+"""Difference between two drafts' scores from which one is clearly better."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldDraft:
+    """A draft with the events that send it to the visitor, and its score."""
+
+    draft: Draft
+    events: tuple[AnswerEvent, ...]
+    score: float = 0.0
+
+
+def write_draft(
+    steps: Steps,
+    question: Question,
+    query: Query,
+    kept: Sequence[ScoredChunk],
+    trace: Trace,
+    writers: Sequence[Writer] = (),
+) -> HeldDraft | None:
+    """Return a draft answer from `kept` with the events it would stream; None when no claim is verified."""
+    read = steps.read(kept)
+    before = len(trace.listed("removed"))
+    events: list[AnswerEvent] = []
+    written = _collected(steps.write(question, query, read, trace, writers), events)
+    if written is None:
+        return None
+    notes = trace.listed("removed")[before:]
+    removed = tuple(str(note.get("claim")) for note in notes if isinstance(note, dict))
+    seen = steps.seen_by(written.model, query, read)
+    return HeldDraft(Draft(written, tuple(seen), removed), tuple(events))
+
+
+def better(one: HeldDraft | None, other: HeldDraft | None) -> HeldDraft | None:
+    """Return the better draft. `other` must be clearly better: new wordings drift from the question."""
+    if one is None or other is None:
+        return other or one
+    return other if other.score > one.score + CLEARLY_BETTER else one
+
+
+def _collected(writing: Writing, events: list[AnswerEvent]) -> Answer | None:
+    while True:
+        try:
+            events.append(next(writing))
+        except StopIteration as ended:
+            answer: Answer | None = ended.value
+            return answer
 
 
 class State(TypedDict):
@@ -172,7 +221,7 @@ class SelfRagFlow:
         assert held is not None, "only a draft is graded"
         with state["trace"].step("grade"):
             grade = self._reflection.usefulness.grade(state["question"], state["tried"][0], held.draft)
-        best = better(state["best"], scored(held, grade.score + grade.passed))
+        best = better(state["best"], replace(held, score=grade.score + grade.passed))
         return {
             "best": best,
             "draft": held if grade.passed else None,

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from server.answering.flows.graders import ask
+from server.answering.asking import ask, one_line
 from server.answering.writing.prompts import fenced
 from server.domain.chunk import ScoredChunk
 from server.domain.protocols import ChatModel, Incidents, Prompt
@@ -119,8 +119,7 @@ class ModelTransformer:
 
 
 def _query(reply: Mapping[str, object]) -> str | None:
-    value = reply.get("query")
-    return " ".join(value.split()) if isinstance(value, str) and value.strip() else None
+    return one_line(reply.get("query"))
 
 
 def _folded(text: str) -> str:

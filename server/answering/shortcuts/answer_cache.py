@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 
 from server.answering.shortcuts.same_question import essence
@@ -12,6 +12,7 @@ from server.domain.question import Question
 from server.metrics import CACHES
 
 
+@dataclass(frozen=True, slots=True)
 class AnswerCache:
     """Implements Shortcut; Steps uses `remember` and `forget`.
 
@@ -20,50 +21,41 @@ class AnswerCache:
     only answers by the configured model. The cache stores a hash and the answer, no text by a visitor.
     """
 
+    cache: Cache
+    made_from: Sequence[object]
+    """Everything that answers depend on: site, index generation, flow, options and so on."""
+    model: str
+    ttl_s: float
+    kept_out: Callable[[Collection[str]], Collection[str]] = lambda urls: ()
+    """Returns which of the given pages an operator excluded from answers."""
     name = "answer-cache"
-
-    def __init__(
-        self,
-        cache: Cache,
-        made_from: Sequence[object],
-        model: str,
-        ttl_s: float,
-        kept_out: Callable[[Collection[str]], Collection[str]] = lambda urls: (),
-    ) -> None:
-        """`made_from` is everything that answers depend on: site, index generation, flow, options and so
-        on. `kept_out` returns which of the given pages an operator excluded from answers."""
-        self._cache = cache
-        self._made_from = [str(part) for part in made_from]
-        self._model = model
-        self._ttl_s = ttl_s
-        self._kept_out = kept_out
 
     def answer(self, question: Question) -> Answer | None:
         """Return the cached answer to this question or one of the same essence, or None."""
         if question.history or question.page:
             return None
-        stored = self._cache.get(self._key(question))
+        stored = self.cache.get(self._key(question))
         CACHES.count("answer", "miss" if stored is None else "hit")
         if stored is None:
             return None
         answer = _from_json(stored)
-        if self._kept_out(answer.sources):
+        if self.kept_out(answer.sources):
             return None  # excluded just now; the index has not been updated yet
         # A follow-up may refer to this question, so its own text is noted as the query.
         return replace(answer, trace={**answer.trace, "query": question.text, "from_cache": True})
 
     def remember(self, question: Question, answer: Answer) -> None:
         """Cache an answer that was written without incidents."""
-        fit = answer.outcome is Outcome.ANSWERED and answer.model == self._model and answer.citations
+        fit = answer.outcome is Outcome.ANSWERED and answer.model == self.model and answer.citations
         if fit and not (question.history or question.page) and not answer.trace.get("incidents"):
-            self._cache.set(self._key(question), _to_json(answer), self._ttl_s)
+            self.cache.set(self._key(question), _to_json(answer), self.ttl_s)
 
     def forget(self, question: Question) -> None:
         """Drop the answer, for example when a visitor rates it as not helpful."""
-        self._cache.delete(self._key(question))
+        self.cache.delete(self._key(question))
 
     def _key(self, question: Question) -> str:
-        parts = [*self._made_from, question.language, *essence(question.text, question.language)]
+        parts = [*map(str, self.made_from), question.language, *essence(question.text, question.language)]
         return "answer:" + sha256(json.dumps(parts).encode()).hexdigest()
 
 

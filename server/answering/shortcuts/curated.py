@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from time import monotonic
 from typing import Generic, TypeVar
 
-from server.answering.shortcuts.same_question import Likeness, contradiction, contradicts, plain
+from server.answering.shortcuts.same_question import Likeness, contradiction, plain
 from server.answering.writing.quotation import escape_markdown
 from server.domain.answer import Answer, Outcome
 from server.domain.curated import CuratedAnswer, CuratedState
@@ -101,7 +101,7 @@ class CuratedAnswers:
         for curated, phrase in mine:
             if plain(phrase) == asked:
                 return curated, 1.0
-        near = [(curated, phrase) for curated, phrase in mine if not contradicts(phrase, question.text)]
+        near = [(curated, phrase) for curated, phrase in mine if not contradiction(phrase, question.text)]
         likeness = self._likeness.of(question.text, [phrase for _, phrase in near], question.language)
         best = max(range(len(near)), key=likeness.__getitem__, default=None)
         if best is None or likeness[best] < self._threshold:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from server.answering.phrases import Phrase, refusal, say
 from server.answering.shortcuts.key_pages import KeyPages
@@ -24,38 +25,31 @@ LOOKED_AT = 4
 _LEGAL = compiled("©|" + alternatives(lambda one: one.key_pages.legal))
 
 
+@dataclass(frozen=True, slots=True)
 class Overview:
     """Implements Shortcut: quotes what the site says about itself and names its main pages."""
 
+    site: Site
+    key_pages: KeyPages
+    origins: frozenset[str]
+    """Only pages of these origins are cited."""
+    page_text: Callable[[str], str]
+    asked: Callable[[Message, Question], bool] = lambda message, _: message.kind is Kind.OVERVIEW
+    """Returns whether it answers a question."""
     name = "overview"
-
-    def __init__(
-        self,
-        site: Site,
-        key_pages: KeyPages,
-        origins: frozenset[str],
-        page_text: Callable[[str], str],
-        asked: Callable[[Message, Question], bool] = lambda message, _: message.kind is Kind.OVERVIEW,
-    ) -> None:
-        """Only pages of `origins` are cited. `asked` decides which questions it answers."""
-        self._asked = asked
-        self._site = site
-        self._key_pages = key_pages
-        self._origins = origins
-        self._page_text = page_text
 
     def answer(self, question: Question) -> Answer | None:
         """Return the overview; None for other questions, or when the site has nothing to quote."""
         message = read(question.text, question.language)
-        if question.page or not self._asked(message, question):  # a question about a page is searched
+        if question.page or not self.asked(message, question):  # a question about a page is searched
             return None
         language = message.language or question.language
-        title = escape_markdown(self._site.title or self._site.name)
+        title = escape_markdown(self.site.title or self.site.name)
         found = self._sentences()
-        pages = self._key_pages.main(PAGES)
+        pages = self.key_pages.main(PAGES)
         if not found:
             return None
-        citer = Citer([ScoredChunk(chunk, 1.0) for chunk, _ in found], self._origins, self._page_text)
+        citer = Citer([ScoredChunk(chunk, 1.0) for chunk, _ in found], self.origins, self.page_text)
         quoted = []
         for place, (_, sentence) in enumerate(found):
             _, markers = citer.cite([Proof(place, sentence)])
@@ -68,14 +62,14 @@ class Overview:
             links = "\n".join(f"- [{escape_markdown(name)}](<{url}>)" for url, name in pages)
             parts += [refusal(language, title)[1], links]
         text = "\n\n".join(parts)
-        return Answer(Outcome.ANSWERED, text, citer.citations, suggestions=offered(self._site), pages=pages)
+        return Answer(Outcome.ANSWERED, text, citer.citations, suggestions=offered(self.site), pages=pages)
 
     def _sentences(self) -> list[tuple[Chunk, str]]:
         """Return sentences that describe the site, from the first page that has some."""
-        for url in self._key_pages.about[:LOOKED_AT]:
-            found = [(chunk, sentence) for chunk in self._key_pages.chunks(url) for sentence in _prose(chunk)]
+        for url in self.key_pages.about[:LOOKED_AT]:
+            found = [(chunk, sentence) for chunk in self.key_pages.chunks(url) for sentence in _prose(chunk)]
             if len(found) > 1:
-                return _from_site_name(found, self._site.title or self._site.name)[:SENTENCES]
+                return _from_site_name(found, self.site.title or self.site.name)[:SENTENCES]
         return []
 
 

@@ -45,15 +45,9 @@ def essence(text: str, language: str) -> tuple[str, ...]:
     return tuple(_stem(word, language) for word in words if word not in idle)
 
 
-def contradicts(one: str, other: str) -> bool:
-    """Return whether two questions differ in a number, a version, a denial, a direction, or in whether they
-    ask for a time, a place or a person. Likeness does not detect that."""
-    return bool(contradiction(one, other))
-
-
 def contradiction(one: str, other: str) -> str:
     """Return why two questions cannot be the same: "numbers", "denial", "kind" (of fact asked for) or
-    "direction"; "" when nothing contradicts."""
+    "direction"; "" when nothing contradicts. Likeness does not detect that."""
     if _numbers(one) != _numbers(other):
         return "numbers"
     if bool(_NOT.search(one)) != bool(_NOT.search(other)):

@@ -1,16 +1,16 @@
 """Query expansion: searches other wordings in addition to the question."""
 
-import json
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import zip_longest
 
+from server.answering.asking import ask, one_line
 from server.domain.chunk import ScoredChunk
-from server.domain.protocols import ChatModel, Expander, Incidents, ModelError, Prompt
+from server.domain.protocols import ChatModel, Expander, Incidents, Prompt
 from server.domain.question import Query
 from server.indexes.tokens import tokens
 from server.retrieval.parts import ranked
@@ -151,26 +151,18 @@ class ModelExpander:
             max_tokens=300,
             json={"queries": [str]},
         )
-        try:
-            texts = _queries(self._model.complete(prompt))
-        except ModelError as error:
-            self._incidents.record(self._site_id, error.kind, f"expanding a question: {error}")
+        step = "expanding a question"
+        texts = ask(self._model, prompt, _queries, self._incidents, self._site_id, step)
+        if texts is None:
             return self._fallback.expand(query, found)
         return [replace(query, text=text) for text in texts]
 
 
-def _queries(reply: str) -> list[str]:
-    """Return the queries in a reply. Raises ModelError when it has no list of queries."""
-    found = re.search(r"\{.*\}", reply, re.S)
-    try:
-        value = json.loads(found.group()) if found else None
-    except ValueError:
-        value = None
-    queries = value.get("queries") if isinstance(value, dict) else None
+def _queries(reply: Mapping[str, object]) -> list[str] | None:
+    queries = reply.get("queries")
     if not isinstance(queries, list):
-        raise ModelError("bad_reply", f"the model's reply has no list of queries: {reply[:80]!r}")
-    texts = (" ".join(text.split()) for text in queries if isinstance(text, str))
-    return [text[:LONGEST] for text in texts if text]
+        return None
+    return [text[:LONGEST] for text in map(one_line, queries) if text]
 
 
 READ = 3

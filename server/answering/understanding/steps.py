@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from server.answering.trace import Trace
-from server.domain.protocols import Speller
 from server.domain.question import Query, Question
+from server.indexes.spelling import SiteSpeller
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class SpellingStep:
 
     name = "spelling"
 
-    def __init__(self, speller: Speller) -> None:
+    def __init__(self, speller: SiteSpeller) -> None:
         self._speller = speller
 
     def apply(self, so_far: Understanding) -> Understanding:

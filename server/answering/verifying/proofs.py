@@ -41,41 +41,36 @@ class Proof:
     """Share of the claim's words that it contains, or its cosine with the claim."""
 
 
+@dataclass(frozen=True, slots=True)
 class Proofs:
     """Finds the sentence that proves a claim."""
 
-    def __init__(
-        self,
-        chunks: Sequence[Chunk],
-        read: Sequence[Sequence[Unit]],
-        language: str,
-        embedder: Embedder | None,
-    ) -> None:
-        """`read` are the units of each chunk that may prove anything; `language` is the answer's."""
-        self._chunks = chunks
-        self._read = read
-        self._language = language
-        self._embedder = embedder
+    chunks: Sequence[Chunk]
+    read: Sequence[Sequence[Unit]]
+    """Units of each chunk that may prove anything."""
+    language: str
+    """The answer's."""
+    embedder: Embedder | None
 
     def same_language(self, source: int) -> bool:
         """Return whether words of the answer and of the chunk can be compared."""
-        language = self._chunks[source].language
-        return not self._language or not language or language == self._language
+        language = self.chunks[source].language
+        return not self.language or not language or language == self.language
 
     def comparable(self, source: int) -> bool:
         """Return whether the answer can be compared with the chunk, by words or by meaning."""
         if self.same_language(source):
             return True
-        return self._reads(self._language) and self._reads(self._chunks[source].language)
+        return self._reads(self.language) and self._reads(self.chunks[source].language)
 
     def best(self, text: str, source: int) -> Proof | None:
         """Return the sentence of the chunk that says the same as `text`, or None."""
         if not self.same_language(source):
             return self._by_meaning(text, source, SAME_MEANING_ACROSS) if self.comparable(source) else None
-        chunk = self._chunks[source]
+        chunk = self.chunks[source]
         wanted = _words_of(text, chunk.language)
         held: set[str] = set(text_tokens(chunk.heading, chunk.language))
-        for unit in self._read[source]:
+        for unit in self.read[source]:
             held.update(text_tokens(unit.text, chunk.language))
         if not wanted:
             return None
@@ -83,7 +78,7 @@ class Proofs:
         share_held = len(wanted & held) / len(wanted)
         if not self._every_clause_holds(text, source, held):
             return None
-        best, share = closest(self._read[source], wanted, numbers, chunk.language)
+        best, share = closest(self.read[source], wanted, numbers, chunk.language)
         if share_held >= CHUNK_SUPPORT and share >= QUOTE_SUPPORT:
             return Proof(source, best, share)
         if share_held >= PARAPHRASE and self._reads(chunk.language):
@@ -94,11 +89,11 @@ class Proofs:
         """Return the share of the content words of `text` that are not in these chunks."""
         known: set[str] = set()
         for source in sources:
-            language = self._chunks[source].language
-            known.update(text_tokens(self._chunks[source].heading, language))
-            for unit in self._read[source]:
+            language = self.chunks[source].language
+            known.update(text_tokens(self.chunks[source].heading, language))
+            for unit in self.read[source]:
                 known.update(text_tokens(unit.text, language))
-        wanted = set(tokens(text, self._language))
+        wanted = set(tokens(text, self.language))
         return len(wanted - known) / len(wanted) if wanted else 0.0
 
     def for_missing_amounts(self, text: str, proof: Proof) -> list[Proof]:
@@ -108,7 +103,7 @@ class Proofs:
         for amount in amounts(without_dates(text)):
             if any(amount.equals(other) for other in there):
                 continue
-            for unit in self._read[proof.source]:
+            for unit in self.read[proof.source]:
                 own = amounts(without_dates(unit.text))
                 if any(amount.equals(other) for other in own):
                     added.append(Proof(proof.source, unit.text, proof.share))
@@ -118,7 +113,7 @@ class Proofs:
 
     def _every_clause_holds(self, text: str, source: int, held: set[str]) -> bool:
         """Return whether each clause is supported, so that "Lamps are free, says the page" is rejected."""
-        language = self._chunks[source].language
+        language = self.chunks[source].language
         found = clauses(text)
         if len(found) < 2:
             return True
@@ -131,11 +126,11 @@ class Proofs:
         return True
 
     def _by_meaning(self, text: str, source: int, least: float) -> Proof | None:
-        if self._embedder is None or not self._read[source]:
+        if self.embedder is None or not self.read[source]:
             return None
         try:
             quotes, vectors = self._vectors_of(text, source)
-            own = self._embedder.embed([text])[0]
+            own = self.embedder.embed([text])[0]
         except ModelError:
             return None  # decide by words only; retrieval has already reported the failure
         similarities = cosines(own, vectors)
@@ -146,19 +141,19 @@ class Proofs:
 
     def _vectors_of(self, text: str, source: int) -> tuple[list[str], list[Sequence[float]]]:
         """Return the sentences that share most words with the claim, and their vectors."""
-        assert self._embedder is not None
-        language = self._chunks[source].language
+        assert self.embedder is not None
+        language = self.chunks[source].language
         wanted = set(tokens(text, language))
         found = sorted(
-            self._read[source], key=lambda unit: -len(wanted & set(text_tokens(unit.text, language)))
+            self.read[source], key=lambda unit: -len(wanted & set(text_tokens(unit.text, language)))
         )
         quotes = [unit.text for unit in found[: COMPARED if self.same_language(source) else 2 * COMPARED]]
-        return quotes, list(self._embedder.embed(quotes))
+        return quotes, list(self.embedder.embed(quotes))
 
     def _reads(self, language: str) -> bool:
-        if self._embedder is None:
+        if self.embedder is None:
             return False
-        return not self._embedder.languages or language in self._embedder.languages
+        return not self.embedder.languages or language in self.embedder.languages
 
 
 def closest(found: Sequence[Unit], wanted: set[str], numbers: set[str], language: str) -> tuple[str, float]:

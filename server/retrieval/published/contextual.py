@@ -23,7 +23,7 @@ from server.domain.question import Query
 from server.retrieval.options import StrategyOptions
 from server.retrieval.published.derived.asking import ModelTask, reply_text, shortened
 from server.retrieval.published.derived.build import Artefact, Kit
-from server.retrieval.published.derived.index import DerivedIndex, derived_kind, with_context
+from server.retrieval.published.derived.index import DerivedIndex, DerivedSearch, derived_kind
 from server.retrieval.published.derived.layered import LayeredSearch, with_dense_as
 from server.retrieval.published.summaries import DocumentFrequencies, key_terms, lexrank
 
@@ -268,11 +268,11 @@ def _stored(kit: Kit, batch: Sequence[tuple[Chunk, str]], options: ContextualOpt
     return records
 
 
-class ContextualSearch:
+class ContextualSearch(DerivedSearch[ContextualOptions]):
     """Searches chunks with the text that situates them, in vectors and words; returns the chunks."""
 
     def __init__(self, index: DerivedIndex[ContextualOptions]) -> None:
-        self._index = index
+        super().__init__(index)
         chosen, parts = index.options, index.parts
         if chosen.fusion == "published":
             tuning = replace(parts.tuning, fusion="reciprocal", dense_weight=0.8)
@@ -288,7 +288,7 @@ class ContextualSearch:
     def _told(self, hit: ScoredChunk, live: Artefact) -> ScoredChunk:
         told = with_dense_as(hit, "situated")
         records = live.of_source.get(hit.chunk.id)
-        return with_context(told, records[0].text, "found in its context") if records else told
+        return replace(told, context=records[0].text, why="found in its context") if records else told
 
 
 def _about(documents: Iterator[list[Chunk]], most: int) -> Iterator[list[Chunk]]:

@@ -14,17 +14,16 @@ from server.domain.derived import PageFacts, Record, record_id
 from server.domain.protocols import ModelError
 from server.domain.question import Query
 from server.indexes.errors import IndexFailure
-from server.retrieval.fusion import Fusion, WordScores
+from server.retrieval.fusion import FUSIONS, WordScores
 from server.retrieval.hybrid import OLDER, HybridRetriever
 from server.retrieval.options import StrategyOptions
 from server.retrieval.parts import Hit, reads
 from server.retrieval.published.derived.asking import ModelTask
 from server.retrieval.published.derived.build import Artefact, Kit, batched
-from server.retrieval.published.derived.index import DerivedIndex, derived_kind, with_context, words_ceiling
+from server.retrieval.published.derived.index import DerivedIndex, DerivedSearch, derived_kind
 from server.retrieval.published.derived.layered import LayeredSearch, search_picked
 from server.retrieval.published.summaries import summary_task
 from server.retrieval.rarity import Rarity
-from server.retrieval.table import FUSIONS
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -143,19 +142,19 @@ def _stored(kit: Kit, batch: Sequence[SummaryUnit], options: HierarchicalOptions
     return records
 
 
-class HierarchicalSearch:
+class HierarchicalSearch(DerivedSearch[HierarchicalOptions]):
     """Finds chunks with the summaries of their pages and sections, or only below the best of these."""
 
     def __init__(self, index: DerivedIndex[HierarchicalOptions]) -> None:
-        self._index = index
+        super().__init__(index)
         chosen = index.options
         self._layered = LayeredSearch(index, KIND, (chosen.vectors, chosen.words))
         self._rarity = Rarity(index.parts.words)
-        self._fusion: Fusion = FUSIONS.load(index.parts.tuning.fusion)
+        self._fusion = FUSIONS[index.parts.tuning.fusion]
 
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
         """As hybrid does, with the summaries' scores or below the picked ones."""
-        if self._index.options.mode == "hard":
+        if self._options.mode == "hard":
             hits = self._searched_below(query, live).retrieve(query, limit)
         else:
             hits = [
@@ -169,31 +168,30 @@ class HierarchicalSearch:
         """Hybrid over the chunks of the best pages and sections."""
         records = {record.id: record for record in live.records.get(KIND, ())}
         chunks = frozenset(id for picked in self._best(query, live) for id in records[picked].sources)
-        return search_picked(self._index.parts, chunks)
+        return search_picked(self._parts, chunks)
 
     def _best(self, query: Query, live: Artefact) -> list[str]:
         """Ids of the picked summaries, best first; earlier turns have a share as they have in hybrid."""
         scores: defaultdict[str, float] = defaultdict(float, self._scores(query, live))
-        share = self._index.parts.tuning.history_share
+        share = self._parts.tuning.history_share
         for age, text in enumerate(query.previous[:3] if share else ()):
             for id, score in self._scores(Query(text, query.language, query.title), live).items():
                 scores[id] += share * OLDER**age * score
-        return sorted(scores, key=lambda id: (-scores[id], id))[: self._index.options.picked]
+        return sorted(scores, key=lambda id: (-scores[id], id))[: self._options.picked]
 
     def _scores(self, query: Query, live: Artefact) -> dict[str, float]:
-        depth = max(CANDIDATES, 2 * self._index.options.picked)
+        depth = max(CANDIDATES, 2 * self._options.picked)
         found = self._index.worded(KIND, query.text, depth, live)
         words = {record.id: score for record, score in found}
         dense = dict(self._nearest(query, depth, live))
-        tuning, read = self._index.parts.tuning, reads(self._index.parts.embedder, query.language)
-        weight = tuning.dense_weight if read else tuning.unread_weight
-        scored = WordScores(words, words_ceiling(query, self._rarity))
+        tuning = self._parts.tuning
+        weight = tuning.dense_weight if self._is_read(query.language) else tuning.unread_weight
+        scored = WordScores(words, self._rarity.ceiling(query))
         return self._fusion(dense, scored, dict.fromkeys((*dense, *words), weight))
 
     def _nearest(self, query: Query, depth: int, live: Artefact) -> list[Hit]:
         try:
-            vector = self._index.parts.embedder.embed([query.searched_text])[0]
-            found = self._index.nearest(KIND, vector, depth, live)
+            found = self._index.nearest(KIND, self._vector(query), depth, live)
         except (ModelError, IndexFailure):
             return []  # hybrid tells of it when it searches the chunks
         return [(record.id, score) for record, score in found]
@@ -210,7 +208,7 @@ def _told(hit: ScoredChunk, live: Artefact) -> ScoredChunk:
     if not found:
         return hit
     nearest = min(found, key=lambda record: len(record.sources))
-    return with_context(hit, nearest.text, f"in {nearest.title}" if nearest.title else "")
+    return replace(hit, context=nearest.text, why=f"in {nearest.title}" if nearest.title else "")
 
 
 HIERARCHICAL = derived_kind("hierarchical", HierarchicalOptions, derive, HierarchicalSearch)

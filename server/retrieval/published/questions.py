@@ -21,10 +21,10 @@ from server.domain.question import Query
 from server.indexes.tokens import page_tokens
 from server.languages.loader import alternatives, compiled
 from server.retrieval.options import StrategyOptions
-from server.retrieval.parts import ranked, reads
-from server.retrieval.published.derived.asking import ModelTask, reply_list
+from server.retrieval.parts import ranked
+from server.retrieval.published.derived.asking import ModelTask, reply_list, tagged
 from server.retrieval.published.derived.build import Artefact, Kit, watched
-from server.retrieval.published.derived.index import DerivedIndex, derived_kind
+from server.retrieval.published.derived.index import DerivedSearch, derived_kind
 
 _MARK = re.compile(r"[?？؟]\s*$")
 _BEGINS = compiled(alternatives(lambda one: one.questions.begins))
@@ -128,14 +128,8 @@ Reply with one JSON object: {{"questions": ["..."]}}"""
 
 def question_task(chunk: Chunk, count: int) -> ModelTask[list[str]]:
     """Asks for up to `count` questions; without a model only those that the site asks are there."""
-    heading = " ".join(chunk.heading.split()).replace('"', "'").replace("<", "(").replace(">", ")")[:300]
-    text = chunk.text[:LONGEST_EXCERPT].replace("</", "<\u200b/").replace("<excerpt", "<\u200bexcerpt")
-    prompt = Prompt(
-        _RULES.format(count=count),
-        f'<excerpt heading="{heading}">\n{text}\n</excerpt>',
-        60 * count + 40,
-        json=True,
-    )
+    excerpt = tagged("excerpt", chunk, LONGEST_EXCERPT)
+    prompt = Prompt(_RULES.format(count=count), excerpt, 60 * count + 40, json=True)
 
     def read(reply: str) -> list[str]:
         questions = reply_list(reply, "questions")
@@ -205,12 +199,8 @@ def _generated(kit: Kit, options: QuestionsOptions) -> list[Record]:
     ]
 
 
-class QuestionsSearch:
+class QuestionsSearch(DerivedSearch[QuestionsOptions]):
     """Hybrid, with what the questions say that a chunk answers."""
-
-    def __init__(self, index: DerivedIndex[QuestionsOptions]) -> None:
-        self._index = index
-        self._parts = index.parts
 
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
         """Each chunk's score by hybrid, raised by the best question that names the chunk."""
@@ -226,7 +216,7 @@ class QuestionsSearch:
             return hit
         record, likeness = asked
         # Either may be right by itself, as two witnesses may; a question unlike the query says nothing.
-        total = 1 - (1 - hit.score) * (1 - self._index.options.weight * likeness)
+        total = 1 - (1 - hit.score) * (1 - self._options.weight * likeness)
         scores = {**hit.scores, "question": round(likeness, 4)}
         context = "" if record.data["kind"] in OF_HEADINGS else f"Asked here: {record.text}"
         return replace(hit, score=total, scores=scores, context=context, why=f"it answers “{record.text}”")
@@ -241,17 +231,12 @@ class QuestionsSearch:
         return best
 
     def _scored(self, query: Query, live: Artefact) -> list[tuple[Record, float]]:
-        vector = self._parts.embedder.embed([query.searched_text])[0]
-        near = {
-            record.id: max(0.0, cosine) for record, cosine in self._index.nearest(KIND, vector, NEAREST, live)
-        }
+        nearest = self._index.nearest(KIND, self._vector(query), NEAREST, live)
+        near = {record.id: max(0.0, cosine) for record, cosine in nearest}
         shares = self._index.word_scores(KIND, query, NEAREST, live).shares()
-        embedder, options, tuning = self._parts.embedder, self._index.options, self._parts.tuning
-        asked = reads(embedder, query.language)
+        is_read, unread = self._is_read(query.language), self._parts.tuning.unread_weight
         weights = {
-            id: options.meaning
-            if asked and reads(embedder, live.by_id[id].language)
-            else tuning.unread_weight
+            id: self._options.meaning if is_read and self._is_read(live.by_id[id].language) else unread
             for id in {**near, **shares}
         }
         return [

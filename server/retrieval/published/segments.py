@@ -23,10 +23,9 @@ from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.derived import Record, record_id
 from server.domain.question import Query
 from server.retrieval.options import StrategyOptions
-from server.retrieval.parts import reads
 from server.retrieval.published.auto_context import ChunkContext, contexts
 from server.retrieval.published.derived.build import Artefact, Kit, batched
-from server.retrieval.published.derived.index import DerivedIndex, derived_kind, words_ceiling
+from server.retrieval.published.derived.index import DerivedIndex, DerivedSearch, derived_kind
 from server.retrieval.published.derived.layered import (
     ChunkRun,
     LayeredSearch,
@@ -273,12 +272,11 @@ def derive(kit: Kit, options: SegmentsOptions) -> Artefact:
     return Artefact({KIND: records}, {"sizes": sizes})
 
 
-class SegmentsSearch:
+class SegmentsSearch(DerivedSearch[SegmentsOptions]):
     """Searches chunks under what their page is about; returns runs of chunks that belong together."""
 
     def __init__(self, index: DerivedIndex[SegmentsOptions]) -> None:
-        self._index = index
-        self._parts = index.parts
+        super().__init__(index)
         self._rarity = Rarity(index.parts.words)
         self._layered = LayeredSearch(index, KIND, SHARES)
 
@@ -288,7 +286,7 @@ class SegmentsSearch:
         found = self._relevances(query, pool)
         if not found or max(found.values()) < NOTHING:
             return []
-        layout, chosen = live.view(Layout), self._index.options.chosen
+        layout, chosen = live.view(Layout), self._options.chosen
         worth = values(pool, found, layout, chosen, limit)
         chosen_runs = runs(pool, segments(worth, chosen.limits(limit)), worth, layout)
         bridges = self._parts.chunks.load(missing(chosen_runs, pool))
@@ -297,11 +295,10 @@ class SegmentsSearch:
 
     def _relevances(self, query: Query, pool: Sequence[ScoredChunk]) -> dict[str, float]:
         """How likely each chunk bears on the question, by id."""
-        most, embedder = words_ceiling(query, self._rarity), self._parts.embedder
-        read = reads(embedder, query.language)
+        most, read = self._rarity.ceiling(query), self._is_read(query.language)
         found = {}
         for hit in pool:
-            cosine = hit.scores.get("dense", 0.0) if read and reads(embedder, hit.chunk.language) else None
+            cosine = hit.scores.get("dense", 0.0) if read and self._is_read(hit.chunk.language) else None
             words = hit.scores.get("words", 0.0) / most if most else 0.0
             found[hit.chunk.id] = relevance(cosine, min(1.0, words))
         return found

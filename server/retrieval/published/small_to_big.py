@@ -14,14 +14,13 @@ from pydantic import Field
 
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.derived import Record, record_id
-from server.domain.protocols import Vector
 from server.domain.question import Query
 from server.domain.sentences import lines, split_sentences
 from server.retrieval.options import StrategyOptions
-from server.retrieval.parts import cosines, reads
+from server.retrieval.parts import reads, stored_cosines
 from server.retrieval.published.auto_context import first_heading
 from server.retrieval.published.derived.build import Artefact, Kit
-from server.retrieval.published.derived.index import DerivedIndex, derived_kind
+from server.retrieval.published.derived.index import DerivedIndex, DerivedSearch, derived_kind
 from server.retrieval.published.derived.layered import (
     ChunkRun,
     LayeredSearch,
@@ -297,12 +296,11 @@ def _store(kit: Kit, records: Sequence[Record]) -> None:
     kit.vectors(KIND, [replace(one, text=f"{one.title}\n\n{one.text}".strip()) for one in read])
 
 
-class SmallToBigSearch:
+class SmallToBigSearch(DerivedSearch[SmallToBigOptions]):
     """Finds chunks by their best part as well, and returns what belongs to that part."""
 
     def __init__(self, index: DerivedIndex[SmallToBigOptions]) -> None:
-        self._index = index
-        self._parts = index.parts
+        super().__init__(index)
         self._layered = LayeredSearch(index, KIND, (index.options.share, WORDS))
 
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
@@ -317,11 +315,11 @@ class SmallToBigSearch:
         self, query: Query, pool: list[ScoredChunk], best: Mapping[str, BestPart], limit: int, live: Artefact
     ) -> list[ChunkRun]:
         families = live.view(Families)
-        if self._index.options.mode == "window":
-            return window_runs(pool, families, best, self._index.options.window, limit)
-        if self._index.options.mode == "merging":
+        if self._options.mode == "window":
+            return window_runs(pool, families, best, self._options.window, limit)
+        if self._options.mode == "merging":
             return merged_runs(pool, families, self._leaves(query, limit, live), limit)
-        return section_runs(pool[:limit], families, limit) if self._index.options.parents == "section" else []
+        return section_runs(pool[:limit], families, limit) if self._options.parents == "section" else []
 
     def _leaves(self, query: Query, limit: int, live: Artefact) -> dict[str, float]:
         """The parts nearest to the question and those with most of its words, by id."""
@@ -329,9 +327,9 @@ class SmallToBigSearch:
         worded = self._index.worded(KIND, query.text, wanted, live)
         most = worded[0][1] if worded else 1.0
         found = {record.id: score / most for record, score in worded}
-        if reads(self._parts.embedder, query.language):
-            vector = self._parts.embedder.embed([query.searched_text])[0]
-            near = {record.id: score for record, score in self._index.nearest(KIND, vector, wanted, live)}
+        if self._is_read(query.language):
+            nearest = self._index.nearest(KIND, self._vector(query), wanted, live)
+            near = {record.id: score for record, score in nearest}
             found = {id: near.get(id, 0.0) + found.get(id, 0.0) for id in (*near, *found)}
         first = sorted(found, key=lambda id: (-found[id], id))[:wanted]
         return {id: found[id] for id in first}
@@ -339,14 +337,10 @@ class SmallToBigSearch:
     def _best_parts(self, query: Query, hits: Sequence[ScoredChunk], live: Artefact) -> dict[str, BestPart]:
         """The part nearest to the question, for each hit that has parts."""
         parts = {hit.chunk.id: live.of_source.get(hit.chunk.id, []) for hit in hits}
-        known: dict[str, Vector] = {}
-        if reads(self._parts.embedder, query.language):
-            ids = [record.id for records in parts.values() for record in records]
-            known = self._index.side(KIND).vectors.vectors(list(dict.fromkeys(ids)))
-        if not known:
+        ids = list(dict.fromkeys(record.id for records in parts.values() for record in records))
+        if not ids or not self._is_read(query.language):
             return {}
-        vector = self._parts.embedder.embed([query.searched_text])[0]
-        near = dict(zip(known, cosines(vector, list(known.values())), strict=True))
+        near = stored_cosines(self._index.side(KIND).vectors, self._vector(query), ids)
         best = {}
         for id, records in parts.items():
             places = [place for place, record in enumerate(records) if record.id in near]

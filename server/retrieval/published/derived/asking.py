@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
+from server.domain.chunk import Chunk
 from server.domain.derived import Monitor, Plan, Unwatched, record_id
 from server.domain.protocols import ChatModel, Prompt
 from server.domain.spending import Spending, Used, charged
@@ -185,6 +186,13 @@ def reply_text(reply: str, name: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"no {name} in the reply")
     return " ".join(value.split())
+
+
+def tagged(name: str, chunk: Chunk, most: int) -> str:
+    """Return the beginning of a chunk between tags, under its heading; nothing in it ends the tags."""
+    heading = " ".join(chunk.heading.split()).replace('"', "'").replace("<", "(").replace(">", ")")[:300]
+    text = chunk.text[:most].replace("</", "<\u200b/").replace(f"<{name}", f"<\u200b{name}")
+    return f'<{name} heading="{heading}">\n{text}\n</{name}>'
 
 
 def shortened(text: str, most: int) -> str:

@@ -7,23 +7,22 @@ of the table from them. See docs/extending.md.
 import hashlib
 import threading
 import time
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from server.domain.chunk import Changes, ScoredChunk
 from server.domain.derived import Monitor, Plan, Record, SiteText, Unwatched, record_id
 from server.domain.protocols import ChatModel, ModelError, Strategy, Vector
 from server.domain.question import Query
 from server.indexes.errors import IndexFailure
-from server.indexes.postings import K1
-from server.indexes.tokens import tokens
 from server.indexes.word_tables import VERSION as WORDS
 from server.retrieval.chunk_indexes import ChunkIndexes
 from server.retrieval.fusion import WordScores
 from server.retrieval.hybrid import HybridRetriever
 from server.retrieval.options import StrategyKind, StrategyOptions, spec_of
-from server.retrieval.parts import Hit, Parts, SideIndexes
+from server.retrieval.parts import Hit, Parts, SideIndexes, ranked, reads
 from server.retrieval.published.derived.asking import ModelTasks
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.rarity import Rarity
@@ -33,14 +32,6 @@ O = TypeVar("O", bound=StrategyOptions)  # noqa: E741
 Derive = Callable[[Kit, Any], Artefact]
 """Makes the artefact, which depends on the site's text, the options and what models say, and on nothing else.
 Raises ModelError, IndexFailure, BuildStopped."""
-
-
-class DerivedSearch(Protocol):
-    """Searches one state of a derived index."""
-
-    def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
-        """Best first, at most `limit`, only chunks of the live generation. Raises ModelError, IndexFailure;
-        then the words and vectors of the chunks answer."""
 
 
 class DerivedIndex(Generic[O]):
@@ -113,14 +104,53 @@ class DerivedIndex(Generic[O]):
         words = self.side(kind).words
         with words.reading():
             found = self.worded(kind, query.text, limit, live)
-            return WordScores(
-                {record.id: score for record, score in found}, words_ceiling(query, Rarity(words))
-            )
+            return WordScores({record.id: score for record, score in found}, Rarity(words).ceiling(query))
 
     def chunks_of(self, scores: dict[str, float]) -> list[ScoredChunk]:
         """The live ones of these chunks with their scores, in no order."""
         found = self.parts.chunks.load(list(scores))
         return [ScoredChunk(chunk, scores[id]) for id, chunk in found.items()]
+
+
+class DerivedSearch(ABC, Generic[O]):
+    """Searches one state of a derived index."""
+
+    def __init__(self, index: DerivedIndex[O]) -> None:
+        self._index = index
+        self._parts = index.parts
+
+    @property
+    def _options(self) -> O:
+        return self._index.options
+
+    @abstractmethod
+    def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
+        """Best first, at most `limit`, only chunks of the live generation. Raises ModelError, IndexFailure;
+        then the words and vectors of the chunks answer."""
+
+    def _vector(self, query: Query) -> Vector:
+        return self._parts.embedder.embed([query.searched_text])[0]
+
+    def _with_graph(
+        self,
+        found: Sequence[ScoredChunk],
+        others: Sequence[str],
+        evidence: Mapping[str, float],
+        share: float,
+        limit: int,
+    ) -> list[ScoredChunk]:
+        """Return the hits of hybrid search and the chunks `others`, best first; a share of the score is the
+        evidence that a graph has for the chunk."""
+        more = self._parts.chunks.load(others)
+        joined = []
+        for hit in (*found, *(ScoredChunk(chunk, 0.0) for chunk in more.values())):
+            near = evidence.get(hit.chunk.id, 0.0)
+            score = min(1.0, max(0.0, (hit.score + share * near) / (1 + share)))
+            joined.append(replace(hit, score=score, scores={**hit.scores, "graph": round(near, 4)}))
+        return ranked(joined, limit)
+
+    def _is_read(self, language: str) -> bool:
+        return reads(self._parts.embedder, language)
 
 
 class DerivedBuilder:
@@ -220,7 +250,7 @@ class DerivedRetriever:
     """Implements Retriever: searches the live state, and by hybrid where there is none or that fails."""
 
     index: DerivedIndex[Any]
-    searching: DerivedSearch
+    searching: DerivedSearch[Any]
 
     @property
     def name(self) -> str:
@@ -247,7 +277,7 @@ def derived_kind(
     row: str,
     options: type[O],
     derive: Derive,
-    searches: Callable[[DerivedIndex[O]], DerivedSearch],
+    searches: Callable[[DerivedIndex[O]], DerivedSearch[O]],
     *,
     version: int = 1,
     asks_model: bool = True,
@@ -265,12 +295,6 @@ def derived_kind(
         return Strategy(DerivedRetriever(index, searches(index)), DerivedBuilder(index, derive))
 
     return StrategyKind(row, make, options)
-
-
-def words_ceiling(query: Query, rarity: Rarity) -> float:
-    """The most that BM25 can give for the words of a question."""
-    asked = list(dict.fromkeys(tokens(query.text, query.language)))
-    return (K1 + 1) * sum(rarity.weights(asked).values()) if asked else 0.0
 
 
 def _of_state(search: Callable[[int], list[Hit]], limit: int, live: Artefact) -> list[tuple[Record, float]]:
@@ -291,8 +315,3 @@ def _signature(text: SiteText) -> str:
             digest.update(f"{chunk.id}\x1e{chunk.title}\x1e{chunk.position}\x1d".encode("utf-8", "replace"))
         digest.update(repr(text.facts(page[0].url)).encode("utf-8", "replace"))
     return digest.hexdigest()[:32]
-
-
-def with_context(hit: ScoredChunk, context: str, why: str) -> ScoredChunk:
-    """`hit` with the derived text that it was found under."""
-    return replace(hit, context=context, why=why)

@@ -14,7 +14,7 @@ from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.derived import Record
 from server.domain.protocols import Vector
 from server.retrieval.hybrid import HybridRetriever
-from server.retrieval.parts import Hit, Parts, cosines, ranked
+from server.retrieval.parts import Hit, Parts, ranked, stored_cosines
 from server.retrieval.published.derived.build import Artefact
 from server.retrieval.published.derived.index import DerivedIndex
 
@@ -107,8 +107,7 @@ def search_picked(parts: Parts, picked: frozenset[str]) -> HybridRetriever:
     ids = sorted(picked)
 
     def nearest(vector: Vector, limit: int) -> list[Hit]:
-        stored = parts.vectors.vectors(ids)
-        found = zip(stored, cosines(vector, list(stored.values())), strict=True)
+        found = stored_cosines(parts.vectors, vector, ids).items()
         return sorted(found, key=lambda hit: (-hit[1], hit[0]))[:limit]
 
     def worded(text: str, limit: int) -> list[Hit]:

@@ -9,9 +9,9 @@ from dataclasses import replace
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.protocols import ModelError
 from server.domain.question import Query
-from server.retrieval.parts import cosines, ranked
+from server.retrieval.parts import stored_cosines
 from server.retrieval.published.derived.build import Artefact, Kit
-from server.retrieval.published.derived.index import DerivedIndex, derived_kind, with_context
+from server.retrieval.published.derived.index import DerivedSearch, derived_kind
 from server.retrieval.published.graphrag.graph import GraphRagOptions, model_extracted_graph
 from server.retrieval.published.graphrag.phrase_graph import phrase_graph
 from server.retrieval.published.graphrag.reports import ReportWriter, communities
@@ -52,17 +52,13 @@ def derive(kit: Kit, options: GraphRagOptions) -> Artefact:
     return stored(kit, graph, found, ReportWriter(kit, graph, found).all())
 
 
-class GraphRagSearch:
+class GraphRagSearch(DerivedSearch[GraphRagOptions]):
     """Modes local and global, and auto, which chooses by the question."""
-
-    def __init__(self, index: DerivedIndex[GraphRagOptions]) -> None:
-        self._index = index
-        self._parts = index.parts
 
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
         """Global for an overview, else local, unless the options say which."""
         view = live.view(GraphView)
-        mode = self._index.options.mode
+        mode = self._options.mode
         if mode == "auto":
             mode = "global" if kind_of(query.text) is QuestionKind.OVERVIEW else "local"
         found = self._index.hybrid.retrieve(query, max(DEEP, limit))
@@ -77,41 +73,33 @@ class GraphRagSearch:
     ) -> list[ScoredChunk]:
         near: list[tuple[int, float]] = []
         if view.relations:  # with descriptions that a model wrote
-            vector = self._parts.embedder.embed([query.searched_text])[0]
-            hits = self._index.nearest(ENTITIES, vector, OVERSAMPLE * MOST_ENTITIES, view.live)
+            hits = self._index.nearest(ENTITIES, self._vector(query), OVERSAMPLE * MOST_ENTITIES, view.live)
             near = [(view.live.place[record.id], cosine) for record, cosine in hits]
         led = led_to(view, entities_of(view, query, near, found))
-        share, known = self._index.options.graph_share, {hit.chunk.id: hit for hit in found}
-        more = self._parts.chunks.load([id for id in led.chunks if id not in known])
-        all_hits = [*found, *(ScoredChunk(chunk, 0.0) for chunk in more.values())]
-        joined = []
-        for hit in all_hits:
-            evidence = led.chunks.get(hit.chunk.id, 0.0)
-            score = min(1.0, (hit.score + share * evidence) / (1 + share))
-            joined.append(replace(hit, score=score, scores={**hit.scores, "graph": round(evidence, 4)}))
-        best = ranked(joined, limit)
-        told = contexts(view, led, best, self._index.options.tokens, self._index.deriving.estimate_tokens)
+        known = {hit.chunk.id for hit in found}
+        others = [id for id in led.chunks if id not in known]
+        best = self._with_graph(found, others, led.chunks, self._options.graph_share, limit)
+        told = contexts(view, led, best, self._options.tokens, self._index.deriving.estimate_tokens)
         names = ", ".join(str(view.entities[one].data["name"]) for one in list(led.entities)[:3])
         return [
-            with_context(hit, context, f"graph: {names}" if hit.scores.get("graph") else "")
+            replace(hit, context=context, why=f"graph: {names}" if hit.scores.get("graph") else "")
             for hit, context in zip(best, told, strict=True)
         ]
 
     def _global(
         self, query: Query, limit: int, view: GraphView, found: Sequence[ScoredChunk]
     ) -> list[ScoredChunk]:
-        vector = self._parts.embedder.embed([query.searched_text])[0]
+        vector = self._vector(query)
         whole = asks_for_the_whole(query.text)
         words = self._index.word_scores(REPORTS, query, WORDED, view.live)
         scores = scored_reports(view, vector, words, whole=whole)
-        reports = selected(view, scores, self._index.options.level, dynamic=self._index.options.dynamic)
+        reports = selected(view, scores, self._options.level, dynamic=self._options.dynamic)
         ids = {id for at in reports[:REPORTS_READ] for one in view.of(at, "findings") for id in one[2]} | {
             hit.chunk.id for hit in found
         }
-        vectors = self._parts.vectors.vectors(sorted(ids))
-        near = dict(zip(vectors, cosines(vector, list(vectors.values())), strict=True))
+        near = stored_cosines(self._parts.vectors, vector, sorted(ids))
         breadth = 1.0 if kind_of(query.text) is QuestionKind.OVERVIEW else NARROW
-        points = points_of_the_whole(view, scores, self._index.options.level) if whole else []
+        points = points_of_the_whole(view, scores, self._options.level) if whole else []
         points = points or points_of(view, reports, scores, near, found, breadth)
         points += self._said(query, view, reports, near)
         chunks = self._parts.chunks.load(list({one.chunk for one in points}))
@@ -125,14 +113,14 @@ class GraphRagSearch:
         """Return what the model says of the best reports, ahead of all that is found without it."""
         if self._index.model is None:
             return []
-        estimate, most = self._index.deriving.estimate_tokens, self._index.options.tokens
+        estimate, most = self._index.deriving.estimate_tokens, self._options.tokens
         try:
             said = mapped_points(
                 self._index.model,
                 view,
                 query.text,
                 reports,
-                self._index.options.map_calls,
+                self._options.map_calls,
                 lambda texts: sum(estimate(text) + 10 for text in texts) <= most,
             )
         except ModelError as error:

@@ -17,7 +17,7 @@ from server.domain.question import Query
 from server.retrieval.options import StrategyOptions
 from server.retrieval.parts import ranked
 from server.retrieval.published.derived.build import Artefact, Kit
-from server.retrieval.published.derived.index import DerivedIndex, derived_kind
+from server.retrieval.published.derived.index import DerivedSearch, derived_kind
 from server.retrieval.published.graph.phrases import phrase_key, phrases
 from server.retrieval.published.hipporag.graph import Floats, PassageGraph, built
 from server.retrieval.published.hipporag.reading import (
@@ -81,18 +81,14 @@ def derive(kit: Kit, options: HippoRagOptions) -> Artefact:
     return made
 
 
-class HippoRagSearch:
+class HippoRagSearch(DerivedSearch[HippoRagOptions]):
     """Answers questions over several hops; as good as hybrid where a question names nothing."""
-
-    def __init__(self, index: DerivedIndex[HippoRagOptions]) -> None:
-        self._index = index
-        self._parts = index.parts
 
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
         """Hybrid's passages and those that the walk finds, fused."""
         graph = live.view(PassageGraph)
         named = self._named(query, graph)
-        told = self._facts(query, graph, live) if self._index.options.version == 2 else []
+        told = self._facts(query, graph, live) if self._options.version == 2 else []
         if told is None or not (named or told):
             return self._index.hybrid.retrieve(query, limit)
         found = self._index.hybrid.retrieve(query, max(limit, DEPTH))
@@ -100,7 +96,7 @@ class HippoRagSearch:
             return []
         walk, phrase_ranks = self._walked(graph, named, told, found)
         sure = max((weight * graph.certainty(at) for at, weight in named.items()), default=0.0)
-        fused = self._fused(graph, found, walk, self._index.options.share * sure**2)
+        fused = self._fused(graph, found, walk, self._options.share * sure**2)
         told_how = [_with_way(hit, graph, phrase_ranks) for hit in ranked(fused, limit)]
         return self._index.hybrid.finish(query, told_how)
 
@@ -122,8 +118,7 @@ class HippoRagSearch:
         """The facts nearest to the question; those that a model recognises. None where it recognises none."""
         if not live.records.get("facts"):
             return graph.fact_scores(query.text, query.language, FACTS)
-        vector = self._parts.embedder.embed([query.searched_text])[0]
-        near = self._index.nearest("facts", vector, FACTS, live)
+        near = self._index.nearest("facts", self._vector(query), FACTS, live)
         picked = self._recognised(query, [record.text for record, _ in near])
         if near and not picked:
             return None
@@ -137,7 +132,7 @@ class HippoRagSearch:
         return found
 
     def _recognised(self, query: Query, facts: Sequence[str]) -> Sequence[int]:
-        if self._index.model is None or not self._index.options.recognise or not facts:
+        if self._index.model is None or not self._options.recognise or not facts:
             return range(len(facts))
         try:
             return recognised(self._index.model.complete(recognition(query.text, facts)), len(facts))
@@ -155,7 +150,7 @@ class HippoRagSearch:
         found: Sequence[ScoredChunk],
     ) -> tuple[Floats, Floats]:
         """How often the walk comes by each passage, and by each phrase."""
-        options = self._index.options
+        options = self._options
         if options.version == 1:
             return graph.phrase_ranks(named, options.damping)
         seeds = dict(named)

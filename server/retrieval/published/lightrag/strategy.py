@@ -10,11 +10,11 @@ from functools import partial
 from heapq import nsmallest
 
 from server.domain.chunk import ScoredChunk
-from server.domain.protocols import ModelError, Vector
+from server.domain.protocols import ModelError
 from server.domain.question import Query
-from server.retrieval.parts import cosines, in_turn, ranked, reads, search_live
+from server.retrieval.parts import in_turn, reads, search_live, stored_cosines
 from server.retrieval.published.derived.build import Artefact, Kit
-from server.retrieval.published.derived.index import DerivedIndex, derived_kind, with_context
+from server.retrieval.published.derived.index import DerivedIndex, DerivedSearch, derived_kind
 from server.retrieval.published.graph.extraction import extract
 from server.retrieval.published.graph.merging import GraphLimits, described, merged
 from server.retrieval.published.lightrag.keywords import Keywords, asked_of, without_model
@@ -61,23 +61,18 @@ def derive(kit: Kit, options: LightRagOptions) -> Artefact:
     return made
 
 
-class LightRagSearch:
+class LightRagSearch(DerivedSearch[LightRagOptions]):
     """Modes naive, local, global, hybrid and mix; mix joins the graph with the product's hybrid search."""
 
     def __init__(self, index: DerivedIndex[LightRagOptions]) -> None:
-        self._index = index
-        self._parts = index.parts
+        super().__init__(index)
         self._tokens = index.deriving.estimate_tokens
         self._features = FeatureReranker(Rarity(index.parts.words))
 
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
         """In mix, hybrid's ranking with a share for what the graph leads to; else the mode as published."""
         graph = live.view(EntityGraph)
-        found = (
-            self._mixed(query, limit, graph)
-            if self._index.options.mode == "mix"
-            else self._pure(query, graph)
-        )
+        found = self._mixed(query, limit, graph) if self._options.mode == "mix" else self._pure(query, graph)
         return self._index.hybrid.finish(query, found[:limit])
 
     def keywords(self, query: Query, graph: EntityGraph) -> Keywords:
@@ -94,35 +89,31 @@ class LightRagSearch:
     def _mixed(self, query: Query, limit: int, graph: EntityGraph) -> list[ScoredChunk]:
         found = self._found(query, graph)
         led = leads(graph, found)
-        hits = {hit.chunk.id: hit for hit in self._index.hybrid.retrieve(query, max(DEEP, limit))}
-        others = nsmallest(ADDED, set(led) - set(hits), key=lambda id: (-led[id].near, id))
-        more = self._parts.chunks.load(others)
-        every = [*hits.values(), *(ScoredChunk(chunk, 0.0) for chunk in more.values())]
-        joined = ranked([self._joined(hit, led.get(hit.chunk.id)) for hit in every], limit)
+        near = {id: lead.near for id, lead in led.items()}
+        hits = self._index.hybrid.retrieve(query, max(DEEP, limit))
+        new = near.keys() - {hit.chunk.id for hit in hits}
+        others = nsmallest(ADDED, new, key=lambda id: (-near[id], id))
+        joined = self._with_graph(hits, others, near, self._options.graph_share, limit)
         return _told(graph, found, led, joined)
-
-    def _joined(self, hit: ScoredChunk, lead: Lead | None) -> ScoredChunk:
-        share, near = self._index.options.graph_share, lead.near if lead else 0.0
-        score = min(1.0, max(0.0, (hit.score + share * near) / (1 + share)))
-        return replace(hit, score=score, scores={**hit.scores, "graph": round(near, 4)})
 
     def _pure(self, query: Query, graph: EntityGraph) -> list[ScoredChunk]:
         """Chunks of the entities and of the relations in turn; in naive those next to the question."""
-        mode, most = self._index.options.mode, self._index.options.chunk_top_k
-        vector = self._parts.embedder.embed([query.searched_text])[0]
+        mode, most = self._options.mode, self._options.chunk_top_k
+        vector = self._vector(query)
         found = GraphMatches() if mode == "naive" else self._found(query, graph)
-        is_read = reads(self._parts.embedder, query.language)
-        near: Cosines = partial(self._cosines, vector) if is_read else lambda ids: {}
+        near: Cosines = lambda ids: {}  # noqa: E731
+        if self._is_read(query.language):
+            near = partial(stored_cosines, self._parts.vectors, vector)
         naive = []
         if mode == "naive":
             nearest = partial(self._parts.vectors.search, vector)
             naive = [chunk.id for chunk, _ in search_live(nearest, self._parts.chunks, most)]
-        lists = [naive, *picked(graph, found, self._index.options, near)]
+        lists = [naive, *picked(graph, found, self._options, near)]
         order = list(dict.fromkeys(in_turn(lists)))
         chunks = self._parts.chunks.load(order)
         live = [chunks[id] for id in order if id in chunks]
         hits = [ScoredChunk(chunk, 1 - n / (len(live) + 1)) for n, chunk in enumerate(live)]
-        if self._index.options.rerank == "features" and mode != "naive":
+        if self._options.rerank == "features" and mode != "naive":
             hits = self._features.rerank(query, hits)
         return _told(graph, found, leads(graph, found), self._within(graph, found, hits[:most]))
 
@@ -132,27 +123,21 @@ class LightRagSearch:
         near = partial(self._near, query, graph)
         return cut(
             graph,
-            search(graph, keywords, query.text, self._index.options.mode, near),
-            self._index.options,
+            search(graph, keywords, query.text, self._options.mode, near),
+            self._options,
             self._tokens,
         )
 
     def _near(self, query: Query, graph: EntityGraph, kind: str, text: str) -> dict[int, float]:
         """By vectors; by words where the embedder does not read the question."""
-        live, most = graph.live, self._index.options.top_k
-        if reads(self._parts.embedder, query.language):
+        live, most = graph.live, self._options.top_k
+        if self._is_read(query.language):
             vector = self._parts.embedder.embed([text])[0]
             hits = self._index.nearest(kind, vector, most, live)
         else:
             found = self._index.worded(kind, text, most, live)
             hits = [(record, WORDED * score / found[0][1]) for record, score in found]
-        return {
-            live.place[record.id]: near for record, near in hits if near >= self._index.options.similarity
-        }
-
-    def _cosines(self, vector: Vector, ids: Sequence[str]) -> Mapping[str, float]:
-        stored = self._parts.vectors.vectors(ids)
-        return dict(zip(stored, cosines(vector, list(stored.values())), strict=True))
+        return {live.place[record.id]: near for record, near in hits if near >= self._options.similarity}
 
     def _within(
         self, graph: EntityGraph, found: GraphMatches, hits: Sequence[ScoredChunk]
@@ -160,7 +145,7 @@ class LightRagSearch:
         """Return the hits that fit the total budget with the entities and relations; at least one."""
         told = [graph.told_entity(n) for n in found.entities]
         told += [graph.told_relation(n) for n in found.relations]
-        left = self._index.options.total_tokens - sum(map(self._tokens, told))
+        left = self._options.total_tokens - sum(map(self._tokens, told))
         return within(hits, lambda hit: self._tokens(hit.chunk.text), left) or list(hits[:1])
 
 
@@ -170,7 +155,7 @@ def _told(
     """The hits, each with what led to it."""
     tell(graph, found, [hit.chunk.id for hit in hits], led)
     return [
-        with_context(hit, "\n".join(lead.told), lead.why) if (lead := led.get(hit.chunk.id)) else hit
+        replace(hit, context="\n".join(lead.told), why=lead.why) if (lead := led.get(hit.chunk.id)) else hit
         for hit in hits
     ]
 

@@ -6,6 +6,7 @@ keeps a share of the score, so that a question about one sentence is answered as
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 from server.domain.chunk import Chunk, ScoredChunk
@@ -13,9 +14,9 @@ from server.domain.derived import Record
 from server.domain.protocols import Vector
 from server.domain.question import Query
 from server.retrieval.fusion import min_max
-from server.retrieval.parts import cosines, ranked, reads
+from server.retrieval.parts import ranked, stored_cosines
 from server.retrieval.published.derived.build import Artefact, Kit
-from server.retrieval.published.derived.index import DerivedIndex, derived_kind, with_context
+from server.retrieval.published.derived.index import DerivedSearch, derived_kind
 from server.retrieval.published.raptor.options import KIND, RaptorOptions
 
 OVERSAMPLE = 10
@@ -35,37 +36,30 @@ Found = tuple[Record, float]
 
 def derive(kit: Kit, options: RaptorOptions) -> Artefact:
     """The tree. Raises ModelError, IndexFailure, BuildStopped."""
-    from server.retrieval.published.raptor.build import (
-        Build,  # a process that only searches needs no clustering
-    )
+    from server.retrieval.published.raptor.build import build  # a search needs no clustering
 
-    return Build(kit, options).artefact()
+    return build(kit, options)
 
 
-class RaptorSearch:
+class RaptorSearch(DerivedSearch[RaptorOptions]):
     """Lifts the chunks of hybrid search by the summaries above them."""
-
-    def __init__(self, index: DerivedIndex[RaptorOptions]) -> None:
-        self._index = index
-        self._parts = index.parts
-        self._options = index.options
 
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
         """Best first. Raises ModelError, IndexFailure."""
         hits = self._index.hybrid.retrieve(query, max(limit, DEPTH))
         if not live.by_id:
             return hits[:limit]
-        vector = self._parts.embedder.embed([query.searched_text])[0]
+        vector = self._vector(query)
         # Where the embedder does not read the question, the words have to do.
-        share = DENSE_SHARE if reads(self._parts.embedder, query.language) else 0.0
+        share = DENSE_SHARE if self._is_read(query.language) else 0.0
         worded = self._index.worded(KIND, query.text, OVERSAMPLE * self._options.nodes, live)
         words = {record.id: score for record, score in worded}
         collapsed = self._options.mode == "collapsed"
         searching = self._collapsed if collapsed else self._traversed
         found = searching(vector, words, share, live)
         below = _below(found[: self._options.nodes], hits)
-        near = self._parts.vectors.vectors(below)
-        own = [*hits, *_guessed(hits, self._parts.chunks.load(below), near, vector)]
+        near = stored_cosines(self._parts.vectors, vector, below)
+        own = [*hits, *_guessed(hits, self._parts.chunks.load(below), near)]
         return self._index.hybrid.finish(query, self._lifted(own, found)[:limit])
 
     def _collapsed(
@@ -85,8 +79,7 @@ class RaptorSearch:
         below = {child for record in live.by_id.values() for child in _children_of(record)}
         looked_at = {id: record for id, record in live.by_id.items() if id not in below}
         while looked_at:
-            stored = self._index.side(KIND).vectors.vectors(list(looked_at))
-            near = dict(zip(stored, cosines(vector, list(stored.values())), strict=True))
+            near = stored_cosines(self._index.side(KIND).vectors, vector, list(looked_at))
             worded = {id: score for id, score in words.items() if id in looked_at}
             chosen = _scored(looked_at, near, worded, share)[: max(1, self._options.nodes // 2)]
             passed |= {record.id: (record, relevance) for record, relevance in chosen}
@@ -112,7 +105,7 @@ class RaptorSearch:
         score = min(1.0, (1 - weight) * hit.score + weight * own * relevance)
         fused = ScoredChunk(hit.chunk, score, {**hit.scores, "summary": round(relevance, 4)})
         why = f"summary of {record.title or 'a cluster'} (layer {record.data['layer']})"
-        return with_context(fused, record.text, why)
+        return replace(fused, context=record.text, why=why)
 
 
 def _scored(
@@ -143,11 +136,10 @@ def _below(found: Sequence[Found], hits: Sequence[ScoredChunk]) -> list[str]:
 
 
 def _guessed(
-    hits: Sequence[ScoredChunk], others: Mapping[str, Chunk], near: Mapping[str, Vector], vector: Vector
+    hits: Sequence[ScoredChunk], others: Mapping[str, Chunk], near: Mapping[str, float]
 ) -> list[ScoredChunk]:
     """Chunks that the hybrid search did not name among its best: they come after those, by their cosines."""
-    ids = [id for id in others if id in near]
-    similar = dict(zip(ids, cosines(vector, [near[id] for id in ids]), strict=True))
+    similar = {id: near[id] for id in others if id in near}
     last = min((hit.score for hit in hits), default=1.0)
     nearest = max([*similar.values(), *(hit.scores.get("dense", 0.0) for hit in hits)], default=0.0) or 1.0
     return [
