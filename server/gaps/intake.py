@@ -166,7 +166,7 @@ class GapIntake:
                 connection.execute(insert(events), [{"gap_id": group.id, **found} for group, _ in new])
             if kept:
                 asked = [_row(group.id, member) for group, members in kept for member in members]
-                connection.execute(upsert(self._db.dialect, questions, key=("message_id",)), asked)
+                connection.execute(upsert(self._db.dialect, questions), asked)
             self.opened += [group.id for group, _ in new]
             for group, members in kept:
                 if group.id in known:
@@ -204,7 +204,7 @@ class GapIntake:
         with self._db.begin() as connection:
             for name, value in batch.marks.items():
                 row = {"name": name, "value": value}
-                connection.execute(upsert(self._db.dialect, marks, key=("name",)), row)
+                connection.execute(upsert(self._db.dialect, marks), row)
 
     def use_embedder(self, fingerprint: str) -> None:
         """Delete the vectors of any other embedder."""
@@ -214,7 +214,7 @@ class GapIntake:
             connection.execute(update(questions).values(vector=None))
             connection.execute(update(gaps).values(total=None, embedded=0))
             row = {"name": EMBEDDER, "value": fingerprint}
-            connection.execute(upsert(self._db.dialect, marks, key=("name",)), row)
+            connection.execute(upsert(self._db.dialect, marks), row)
 
     def tidy(self) -> int:
         """Remove answers that got a thumb up since, and gaps whose questions were deleted; return how many

@@ -105,12 +105,12 @@ def lock(connection: Connection, key: int) -> None:
 
 def put_block(dialect: str) -> Insert:
     """Return the statement that stores or replaces a row of `word_blocks`."""
-    return upsert(dialect, word_blocks, ("site_id", "block"))
+    return upsert(dialect, word_blocks)
 
 
 def put_forms(dialect: str) -> Insert:
     """Return the statement that stores or replaces a row of `word_forms`."""
-    return upsert(dialect, word_forms, ("site_id", "block"))
+    return upsert(dialect, word_forms)
 
 
 def append_postings(connection: Connection, site_id: str, block: int, pieces: Mapping[str, bytes]) -> None:
@@ -141,7 +141,7 @@ _APPEND_EACH = (
 def note_version(connection: Connection, site_id: str, version: int) -> None:
     """Store the version with which a site's words are indexed."""
     row = {"site_id": site_id, "version": version}
-    connection.execute(upsert(connection.dialect.name, word_sites, ("site_id",)), row)
+    connection.execute(upsert(connection.dialect.name, word_sites), row)
 
 
 def note_outdated(database: Database, site_ids: list[str]) -> None:

@@ -92,7 +92,7 @@ class GateStore:
         """Set the gate of a site."""
         row = {name: getattr(gate, name) for name in Gate.__dataclass_fields__}
         with self._db.begin() as connection:
-            connection.execute(upsert(self._db.dialect, gates, key=("site_id",)), row)
+            connection.execute(upsert(self._db.dialect, gates), row)
 
     def remove(self, site_id: str) -> bool:
         """Delete the gate; return whether there was one. An index that is held back stays so until a

@@ -14,7 +14,6 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from sqlalchemy import Connection, delete, func, insert, select, update
-from sqlalchemy.exc import IntegrityError
 
 from server.storage.columns import now
 from server.storage.crawls.addresses import CrawlAddresses
@@ -22,8 +21,8 @@ from server.storage.database import Database
 from server.storage.errors import UnknownCrawl, UnknownSite
 from server.storage.leases import is_left
 from server.storage.schema.sites import crawls, schedules, sites
-from server.storage.statements import AnyRow, AnySelect, upsert
-from server.storage.store import Store
+from server.storage.statements import AnyRow, AnySelect
+from server.storage.store import Store, raising
 
 WAITING, RUNNING, PAUSED = "waiting", "running", "paused"
 DONE, FAILED, STOPPED = "done", "failed", "stopped"
@@ -235,22 +234,25 @@ class CrawlStore(Store):
     def _enter(self, site_id: str, state: str, kind: str = WHOLE, url: str = "") -> int:
         same = (crawls.c.site_id == site_id, crawls.c.kind == kind, crawls.c.url == url)
         waits = (*same, crawls.c.state == WAITING)
-        row = {"site_id": site_id, "state": state, "started_at": now(), "message": ""}
-        row |= {"kind": kind, "url": url}
+        row = {
+            "site_id": site_id,
+            "state": state,
+            "started_at": now(),
+            "message": "",
+            "kind": kind,
+            "url": url,
+        }
         row |= {"found": 0, "fetched": 0, "indexed": 0}
-        try:
-            with self._db.begin() as connection:
-                waiting = connection.execute(select(crawls.c.id).where(*waits).with_for_update()).scalar()
-                if waiting is not None:
-                    if state != WAITING:
-                        again = update(crawls).where(crawls.c.id == waiting)
-                        connection.execute(again.values(state=state, started_at=now()))
-                    return int(waiting)
-                made = connection.execute(insert(crawls).values(row).returning(crawls.c.id)).scalar_one()
-                _forget_old(connection, site_id, kind, self._kept)
-                return int(made)
-        except IntegrityError as error:
-            raise UnknownSite(f"there is no site {site_id!r} to crawl") from error
+        with raising(UnknownSite(f"there is no site {site_id!r} to crawl")), self._db.begin() as connection:
+            waiting = connection.execute(select(crawls.c.id).where(*waits).with_for_update()).scalar()
+            if waiting is not None:
+                if state != WAITING:
+                    again = update(crawls).where(crawls.c.id == waiting)
+                    connection.execute(again.values(state=state, started_at=now()))
+                return int(waiting)
+            made = connection.execute(insert(crawls).values(row).returning(crawls.c.id)).scalar_one()
+            _forget_old(connection, site_id, kind, self._kept)
+            return int(made)
 
     def _shift(self, run: CrawlRun, **values: Any) -> bool:
         same = (crawls.c.id == run.id, crawls.c.state == run.state, crawls.c.holder == run.holder)
@@ -309,10 +311,8 @@ class ScheduleStore(Store):
     def set(self, site_id: str, every: str, next_at: datetime) -> None:
         """Set the schedule of a site. Raises UnknownSite."""
         row = {"site_id": site_id, "every": every, "next_at": next_at}
-        try:
-            self._write(upsert(self._db.dialect, schedules, key=("site_id",)), row)
-        except IntegrityError as error:
-            raise UnknownSite(f"there is no site {site_id!r} to crawl on a schedule") from error
+        with raising(UnknownSite(f"there is no site {site_id!r} to crawl on a schedule")):
+            self._put(schedules, row)
 
     def clear(self, site_id: str) -> None:
         """Delete the schedule of a site. A site without one is no error."""

@@ -10,7 +10,6 @@ from typing import Any
 from uuid import uuid4
 
 from sqlalchemy import ColumnElement, Connection, delete, exists, func, insert, select, text, update
-from sqlalchemy.exc import IntegrityError
 
 from server.domain.roles import Role, SiteSet
 from server.storage.columns import now
@@ -23,7 +22,7 @@ from server.storage.schema.people import (
     recovery_codes,
     setup_tokens,
 )
-from server.storage.store import Store, columns_of
+from server.storage.store import Store, columns_of, raising
 
 _OWNERS_LOCK = 0x6F776E6572
 
@@ -92,12 +91,10 @@ class OperatorStore(Store):
         """Stores an operator; returns the number. Raises OperatorExists."""
         row = {"email": _address(email), "password_hash": password_hash, "created_at": now(), "role": role}
         row["sites"] = _listed(sites)
-        try:
-            with self._db.begin() as connection:
-                made = connection.execute(insert(operators).values(row).returning(operators.c.id))
-                return int(made.scalar_one())
-        except IntegrityError as error:
-            raise OperatorExists(f"an operator with the address {email!r} exists: log in instead") from error
+        taken = OperatorExists(f"an operator with the address {email!r} exists: log in instead")
+        with raising(taken), self._db.begin() as connection:
+            made = connection.execute(insert(operators).values(row).returning(operators.c.id))
+            return int(made.scalar_one())
 
     def find(self, email: str) -> Operator | None:
         """The operator with this address, or None."""

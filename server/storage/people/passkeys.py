@@ -5,12 +5,11 @@ from datetime import datetime
 from uuid import uuid4
 
 from sqlalchemy import delete, exists, insert, or_, select, update
-from sqlalchemy.exc import IntegrityError
 
 from server.storage.columns import now
 from server.storage.errors import PasskeyExists
 from server.storage.schema.people import operators, passkeys, recovery_codes
-from server.storage.store import Store, columns_of
+from server.storage.store import Store, columns_of, raising
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +58,8 @@ class PasskeyStore(Store):
             "sign_count": 0,
             "made_at": now(),
         }
-        try:
+        with raising(PasskeyExists("this passkey belongs to an account already")):
             self._write(insert(passkeys), row)
-        except IntegrityError as error:
-            raise PasskeyExists("this passkey belongs to an account already") from error
 
     def use(self, id: str, sign_count: int) -> bool:
         """Note a use. False if the count is not above the one before, as that of a copied passkey."""

@@ -16,8 +16,8 @@ from server.storage.people.operators import forget_site
 from server.storage.schema.content import chunks
 from server.storage.schema.conversations import conversations, messages
 from server.storage.schema.sites import crawl_urls, crawls, incidents, site_notes, sites
-from server.storage.statements import AnyRow, upsert
-from server.storage.store import Store
+from server.storage.statements import AnyRow
+from server.storage.store import Store, raising
 
 _FIELDS = tuple(column for column in sites.c if column.name in Site.__dataclass_fields__)
 _STAYING = select(*_FIELDS).where(sites.c.leaving.is_(False))
@@ -120,10 +120,8 @@ class SiteNotes(Store):
     def set(self, site_id: str, name: str, value: str) -> None:
         """Store a text, replacing the earlier one. Raises UnknownSite."""
         row = {"site_id": site_id, "name": name, "value": value}
-        try:
-            self._write(upsert(self._db.dialect, site_notes, key=("site_id", "name")), row)
-        except IntegrityError as error:
-            raise UnknownSite(f"there is no site {site_id!r}") from error
+        with raising(UnknownSite(f"there is no site {site_id!r}")):
+            self._put(site_notes, row)
 
 
 CONVERSATIONS, CHUNKS, ADDRESSES = 200, 2000, 5000
