@@ -20,6 +20,7 @@ from server.storage.schema.quality import gap_marks as marks
 from server.storage.schema.quality import gap_questions as questions
 from server.storage.schema.quality import gaps
 from server.storage.statements import among, upsert
+from server.storage.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +89,12 @@ SAMPLES = 8
 """Questions of a gap that are read to compare other questions with it."""
 
 
-class GapIntake:
+class GapIntake(Store):
     """Reads new questions and stores them in gaps. Only one process at a time may use it."""
 
     def __init__(self, db: Database, support: float) -> None:
         """Answers with less support than `support` count as bad."""
-        self._db = db
+        super().__init__(db)
         self._support = support
         self.opened: list[str] = []
         """Ids of new gaps."""
@@ -195,16 +196,13 @@ class GapIntake:
 
     def put_totals(self, id: str, total: bytes | None, embedded: int) -> None:
         """The sum of the vectors of a gap's questions."""
-        with self._db.begin() as connection:
-            values = {"total": total, "embedded": embedded}
-            connection.execute(update(gaps).where(gaps.c.id == id).values(**values))
+        values = {"total": total, "embedded": embedded}
+        self._write(update(gaps).where(gaps.c.id == id).values(**values))
 
     def done(self, batch: Batch) -> None:
         """Set the marks of a batch that was stored."""
-        with self._db.begin() as connection:
-            for name, value in batch.marks.items():
-                row = {"name": name, "value": value}
-                connection.execute(upsert(self._db.dialect, marks), row)
+        if batch.marks:
+            self._put(marks, [{"name": name, "value": value} for name, value in batch.marks.items()])
 
     def use_embedder(self, fingerprint: str) -> None:
         """Delete the vectors of any other embedder."""

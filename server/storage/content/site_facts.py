@@ -9,7 +9,7 @@ from sqlalchemy.sql.elements import ColumnElement
 
 from server.domain.site_fact import FactKind, SiteFact
 from server.storage.columns import now
-from server.storage.errors import UnknownFact
+from server.storage.errors import UnknownRecord
 from server.storage.schema.content import site_facts as facts
 from server.storage.statements import AnyRow, among, upsert
 from server.storage.store import SiteRows, columns_of
@@ -49,18 +49,18 @@ class SiteFactStore(SiteRows):
         return sorted(found, key=lambda one: (kinds.index(one.kind), not (one.added or one.own_value)))
 
     def get(self, fact_id: str) -> SiteFact:
-        """Return one fact. Raises UnknownFact."""
+        """Return one fact. Raises UnknownRecord."""
         row = self._row(select(*_COLUMNS).where(self._mine, facts.c.id == fact_id))
         if row is None:
-            raise UnknownFact(f"this site has no fact {fact_id!r}")
+            raise UnknownRecord(f"this site has no fact {fact_id!r}")
         return _fact(row)
 
     def correct(self, fact_id: str, value: str, by: str) -> None:
-        """Replace the value of a fact, or with "" take the site's own again. Raises UnknownFact."""
+        """Replace the value of a fact, or with "" take the site's own again. Raises UnknownRecord."""
         self._edit(fact_id, by, own_value="" if value == self.get(fact_id).value else value)
 
     def hide(self, fact_id: str, by: str, *, hidden: bool) -> None:
-        """Keep a fact out of the answers, or give it again. Raises UnknownFact."""
+        """Keep a fact out of the answers, or give it again. Raises UnknownRecord."""
         self._edit(fact_id, by, hidden=hidden)
 
     def add(self, kind: FactKind, label: str, value: str, url: str, by: str) -> SiteFact:
@@ -88,7 +88,7 @@ class SiteFactStore(SiteRows):
     def _edit(self, fact_id: str, by: str, **values: object) -> None:
         change = update(facts).where(self._mine, facts.c.id == fact_id)
         if not self._write(change.values(**values, edited_by=by, edited_at=now())):
-            raise UnknownFact(f"this site has no fact {fact_id!r}")
+            raise UnknownRecord(f"this site has no fact {fact_id!r}")
 
 
 def _values(fact: SiteFact) -> dict[str, object]:

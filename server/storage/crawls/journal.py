@@ -9,7 +9,7 @@ from sqlalchemy import Insert, Update, bindparam, func, null, select, true, upda
 from crawler.journal import JournalEntry
 from server.storage.columns import now
 from server.storage.database import Database
-from server.storage.errors import UnknownCrawl
+from server.storage.errors import UnknownRecord
 from server.storage.schema.sites import crawl_notes, crawl_urls
 from server.storage.statements import among, upsert
 from server.storage.store import Store, Values, raising
@@ -43,7 +43,7 @@ _NEXT = (
 
 
 class CrawlJournal(Store):
-    """Implements crawler.journal.Journal; one call is one transaction. Raises StorageError, UnknownCrawl."""
+    """Implements crawler.journal.Journal; one call is one transaction. Raises StorageError, UnknownRecord."""
 
     def __init__(self, db: Database, crawl_id: int) -> None:
         super().__init__(db)
@@ -90,7 +90,7 @@ class CrawlJournal(Store):
         self._store(upsert(self._db.dialect, crawl_notes), row)
 
     def _store(self, statement: Insert, values: Values) -> None:
-        with raising(UnknownCrawl(f"there is no crawl {self._crawl_id}: its site was deleted meanwhile")):
+        with raising(UnknownRecord(f"there is no crawl {self._crawl_id}: its site was deleted meanwhile")):
             self._write(statement, values)
 
 

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from server.storage.columns import now
 from server.storage.crawls.addresses import CrawlAddresses
 from server.storage.database import Database
-from server.storage.errors import UnknownCrawl, UnknownSite
+from server.storage.errors import UnknownRecord, UnknownSite
 from server.storage.leases import is_left
 from server.storage.schema.sites import crawls, schedules, sites
 from server.storage.statements import AnyRow, AnySelect
@@ -147,7 +147,7 @@ class CrawlStore(Store):
         rate: float = 0.0,
         remaining_s: int | None = None,
     ) -> None:
-        """Store the progress of a crawl that has not ended. Raises UnknownCrawl."""
+        """Store the progress of a crawl that has not ended. Raises UnknownRecord."""
         values = {"found": found, "fetched": fetched, "indexed": indexed, "rate": rate}
         mine = update(crawls).where(crawls.c.id == crawl_id, crawls.c.state.in_(OPEN))
         if not self._write(mine.values(**values, remaining_s=remaining_s)):
@@ -155,7 +155,7 @@ class CrawlStore(Store):
 
     def finish(self, crawl_id: int, state: str, message: str = "", holder: str | None = None) -> bool:
         """End a crawl as done, failed, stopped or held; false if it belongs to another holder now, which may
-        have taken it over while the process was paused. Raises UnknownCrawl."""
+        have taken it over while the process was paused. Raises UnknownRecord."""
         counts = self.addresses.counts([crawl_id])[crawl_id]
         mine = update(crawls).where(crawls.c.id == crawl_id)
         if holder is not None:
@@ -187,7 +187,7 @@ class CrawlStore(Store):
         return runs[0] if runs else None
 
     def get(self, crawl_id: int) -> CrawlRun:
-        """Raises UnknownCrawl."""
+        """Raises UnknownRecord."""
         runs = self._load(select(crawls).where(crawls.c.id == crawl_id))
         if not runs:
             raise _unknown(crawl_id)
@@ -282,8 +282,8 @@ def _run(row: AnyRow, counts: dict[str, int]) -> CrawlRun:
     return CrawlRun(**{name: values[name] for name in CrawlRun.STORED}, counts=counts)
 
 
-def _unknown(crawl_id: int) -> UnknownCrawl:
-    return UnknownCrawl(f"there is no crawl {crawl_id}: its site was deleted, or it is one of the old ones")
+def _unknown(crawl_id: int) -> UnknownRecord:
+    return UnknownRecord(f"there is no crawl {crawl_id}: its site was deleted, or it is one of the old ones")
 
 
 @dataclass(frozen=True, slots=True)
