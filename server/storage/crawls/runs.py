@@ -11,7 +11,7 @@ runs at a time.
 
 from dataclasses import astuple, dataclass, field
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
@@ -42,11 +42,6 @@ to one page."""
 @dataclass(frozen=True, slots=True)
 class CrawlRun:
     """One crawl of a site."""
-
-    STORED: ClassVar[tuple[str, ...]] = (
-        *("id", "site_id", "state", "started_at", "finished_at", "found", "fetched", "indexed", "message"),
-        *("wanted", "holder", "beat_at", "rate", "remaining_s", "kind", "url"),
-    )
 
     id: int
     site_id: str
@@ -278,8 +273,8 @@ def _forget_old(connection: Connection, site_id: str, kind: str, most: int) -> N
 
 
 def _run(row: AnyRow, counts: dict[str, int]) -> CrawlRun:
-    values = row._mapping
-    return CrawlRun(**{name: values[name] for name in CrawlRun.STORED}, counts=counts)
+    values = {name: row._mapping[name] for name in CrawlRun.__dataclass_fields__}
+    return CrawlRun(**{**values, "counts": counts})
 
 
 def _unknown(crawl_id: int) -> UnknownRecord:

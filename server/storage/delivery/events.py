@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
@@ -58,17 +58,9 @@ class WebhookStore(Store):
 
     def add(self, url: str, sealed: str, kinds: Collection[EventKind], site_id: str | None) -> str:
         """Add a webhook; return its id."""
-        row = {
-            "id": uuid4().hex,
-            "url": url,
-            "secret": sealed,
-            "kinds": sorted(kind.value for kind in kinds),
-            "site_id": site_id,
-            "on": True,
-            "made_at": now(),
-        }
-        self._write(insert(webhooks).values(row))
-        return str(row["id"])
+        made = EventHook(uuid4().hex, url, sealed, frozenset(kinds), site_id, True, now())
+        self._write(insert(webhooks), {**asdict(made), "kinds": sorted(made.kinds)})
+        return made.id
 
     def change(self, id: str, **values: object) -> None:
         """Change `url`, `secret`, `kinds`, `site_id` or `on`. Raises UnknownWebhook."""

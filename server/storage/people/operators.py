@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -285,20 +285,12 @@ class SessionStore(Store):
     def start(self, operator_id: int, lifetime: timedelta, address: str, browser: str) -> str:
         """Start a session; return its secret. Deletes expired sessions."""
         secret, at = secrets.token_urlsafe(32), now()
-        row = {
-            "hash": hash_of(secret),
-            "id": uuid4().hex,
-            "operator_id": operator_id,
-            "started_at": at,
-            "seen_at": at,
-            "ends_at": at + lifetime,
-            "address": address[:100],
-            "browser": browser[:300],
-            "confirmed_at": at,
-        }
+        made = OperatorSession(
+            *(uuid4().hex, operator_id, at, at, at + lifetime, address[:100], browser[:300], at)
+        )
         with self._db.begin() as connection:
             connection.execute(delete(operator_sessions).where(operator_sessions.c.ends_at <= at))
-            connection.execute(insert(operator_sessions).values(row))
+            connection.execute(insert(operator_sessions), {"hash": hash_of(secret), **asdict(made)})
         return secret
 
     def find(

@@ -1,6 +1,6 @@
 """Passkeys of operators: what each of them signs with, and when it was used."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from uuid import uuid4
 
@@ -48,18 +48,9 @@ class PasskeyStore(Store):
 
     def add(self, operator_id: int, credential: str, handle: str, public_key: str, name: str) -> None:
         """Store a passkey that has signed nothing yet. Raises PasskeyExists."""
-        row = {
-            "id": uuid4().hex,
-            "operator_id": operator_id,
-            "credential": credential,
-            "handle": handle,
-            "public_key": public_key,
-            "name": name,
-            "sign_count": 0,
-            "made_at": now(),
-        }
+        made = Passkey(uuid4().hex, operator_id, credential, handle, public_key, name, 0, now(), None)
         with raising(PasskeyExists("this passkey belongs to an account already")):
-            self._write(insert(passkeys), row)
+            self._write(insert(passkeys), asdict(made))
 
     def use(self, id: str, sign_count: int) -> bool:
         """Note a use. False if the count is not above the one before, as that of a copied passkey."""
