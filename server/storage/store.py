@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Executable, Table
+from sqlalchemy import Column, ColumnElement, Connection, Executable, Table
 from sqlalchemy.exc import IntegrityError
 
 from server.storage.database import Database
 from server.storage.errors import StorageError, UnknownSite
-from server.storage.statements import AnyRow, upsert
+from server.storage.statements import AnyRow, AnySelect, upsert
 
 Values = Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
 
@@ -39,6 +39,18 @@ class Store:
         """The first column of the first row of a query; None without a row."""
         with self._db.connect() as connection:
             return connection.execute(query, values).scalar()
+
+    def _batches(
+        self, query: AnySelect, key: Column[Any], size: int, *, down: bool = False
+    ) -> Iterator[AnyRow]:
+        """All rows of a query in the order of `key`, which it selects; `size` of them in memory at a time."""
+        ordered = query.order_by(None).order_by(key.desc() if down else key).limit(size)
+        rows = self._rows(ordered)
+        yield from rows
+        while len(rows) == size:
+            last = rows[-1]._mapping[key]
+            rows = self._rows(ordered.where(key < last if down else key > last))
+            yield from rows
 
     def _write(self, statement: Executable, values: Values = None) -> int:
         """Carry out a change; return how many rows it concerned."""
