@@ -121,20 +121,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """0 when every question was asked; the tables go to standard output. 130 when it was interrupted: the
     same command goes on."""
-    runtime = open_runtime(without_model_cache(settings))
-    try:
+    with closing(open_runtime(without_model_cache(settings))) as runtime:
         evaluating = Evaluating(runtime.engine, runtime.database, runtime.stores.sites, _order(options))
         progress = Progress(sys.stderr)
-        with closing(progress), first_ctrl_c(progress.stop):
-            evaluating.open(progress)
-            _agree(evaluating, go_on=options.yes)
-            report = evaluating.run(progress)
-        _show(report, options.out)
-    except BuildStopped:
-        print(f"\nStopped. Nothing is lost. To go on: {_command()}", file=sys.stderr)
-        return INTERRUPTED
-    finally:
-        runtime.close()
+        try:
+            with closing(progress), first_ctrl_c(progress.stop):
+                evaluating.open(progress)
+                _agree(evaluating, go_on=options.yes)
+                report = evaluating.run(progress)
+            _show(report, options.out)
+        except BuildStopped:
+            print(f"\nStopped. Nothing is lost. To go on: {_command()}", file=sys.stderr)
+            return INTERRUPTED
     return 0
 
 

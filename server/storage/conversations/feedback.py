@@ -49,11 +49,6 @@ class FeedbackStore(Store):
         wanted = select(feedback).where(feedback.c.message_id.in_(message_ids))
         return {row.message_id: Feedback(*row) for row in self._rows(wanted)}
 
-    def get(self, message_id: str) -> Feedback | None:
-        """Return the feedback on a message, or None."""
-        row = self._row(select(feedback).where(feedback.c.message_id == message_id))
-        return None if row is None else Feedback(*row)
-
 
 LONGEST, MOST = 40, 20
 """Maximum length of a label, and maximum number of labels on one conversation."""

@@ -299,10 +299,6 @@ class ScheduleStore(Store):
         row = self._row(select(schedules).where(schedules.c.site_id == site_id))
         return None if row is None else SiteSchedule(*row)
 
-    def all(self) -> dict[str, SiteSchedule]:
-        """Site -> schedule."""
-        return {row.site_id: SiteSchedule(*row) for row in self._rows(select(schedules))}
-
     def set(self, site_id: str, every: str, next_at: datetime) -> None:
         """Set the schedule of a site. Raises UnknownSite."""
         row = {"site_id": site_id, "every": every, "next_at": next_at}

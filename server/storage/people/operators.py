@@ -114,10 +114,6 @@ class OperatorStore(Store):
             connection.execute(update(operators).where(found).values(password_hash=password_hash))
             return connection.execute(delete(operator_links).where(theirs)).rowcount
 
-    def rehash_password(self, id: int, password_hash: str) -> None:
-        """Replace the hash of the same password by a stronger one."""
-        self._write(update(operators).where(operators.c.id == id).values(password_hash=password_hash))
-
     def set_role(self, id: int, role: Role) -> None:
         """Set the role. Raises LastOwner if there is no other owner. An unknown number is no error."""
         with self._db.begin() as connection:
@@ -127,15 +123,12 @@ class OperatorStore(Store):
 
     def set_sites(self, id: int, sites: SiteSet) -> None:
         """Replace the sites given to an operator. An unknown number is no error."""
-        self._write(update(operators).where(operators.c.id == id).values(sites=_listed(sites)))
+        self.change(id, sites=_listed(sites))
 
-    def set_language(self, id: int, language: str) -> None:
-        """Set the language of the dashboard. An unknown number is no error."""
-        self._write(update(operators).where(operators.c.id == id).values(language=language))
-
-    def set_digest(self, id: int, digest: bool) -> None:
-        """Turn the weekly digest on or off. An unknown number is no error."""
-        self._write(update(operators).where(operators.c.id == id).values(digest=digest))
+    def change(self, id: int, **values: object) -> None:
+        """Change `language`, `digest`, or `password_hash` to a stronger one of the same password. An unknown
+        number is no error."""
+        self._write(update(operators).where(operators.c.id == id).values(**values))
 
     def note_digest(self, id: int, week: str, before: str) -> bool:
         """Note the week of the last digest; False if it was not `before` any more, for then another process

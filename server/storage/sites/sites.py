@@ -84,11 +84,7 @@ class SiteStore(Store):
 
     def delete(self, id: str) -> None:
         """Delete a new site with everything that refers to it. Raises UnknownSite."""
-        with self._db.begin() as connection:
-            connection.execute(delete(incidents).where(incidents.c.site_id == id))
-            forget_site(connection, id)
-            removed = connection.execute(delete(sites).where(sites.c.id == id))
-        if not removed.rowcount:
+        if not _remove_site(self._db, id):
             raise UnknownSite(self._unknown(id))
 
     def _unknown(self, id: str) -> str:
@@ -135,11 +131,15 @@ def remove_site_rows(db: Database, site_id: str) -> None:
     _remove(db, crawl_urls, ADDRESSES, crawl_urls.c.crawl_id.in_(of_site))
     _remove(db, conversations, CONVERSATIONS, conversations.c.site_id == site_id)
     _remove(db, chunks, CHUNKS, chunks.c.site_id == site_id)
+    _remove_site(db, site_id)
+
+
+def _remove_site(db: Database, site_id: str) -> bool:
     with db.begin() as connection:
         connection.execute(delete(incidents).where(incidents.c.site_id == site_id))
         forget_site(connection, site_id)
         # The other tables hang on this row.
-        connection.execute(delete(sites).where(sites.c.id == site_id))
+        return connection.execute(delete(sites).where(sites.c.id == site_id)).rowcount == 1
 
 
 def talked_since(db: Database, site_id: str, since: datetime) -> list[str]:
