@@ -141,7 +141,8 @@ class GapStore(Store):
         )
         rows = self._rows(wanted.limit(limit).offset(offset))
         return [
-            GapQuestion(*row[:4], Why(row[4]), *row[5:7], _before(row[6], row[1], row[7])) for row in rows
+            GapQuestion(message_id, asked, language, at, Why(why), talk, typed, _before(typed, asked, before))
+            for message_id, asked, language, at, why, talk, typed, before in rows
         ]
 
     def history(self, id: str, limit: int = 100) -> list[GapEvent]:
