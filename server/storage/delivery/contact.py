@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -11,7 +12,6 @@ from sqlalchemy import delete, exists, func, insert, select
 
 from server.domain.contact import Channel, ContactRequest, Delivery, DeliveryState, Reply
 from server.storage.columns import now, storable
-from server.storage.database import Database
 from server.storage.delivery.deliveries import CONTACT, Deliveries, DeliveryTables, new_delivery
 from server.storage.errors import UnknownContactRequest, UnknownConversation
 from server.storage.schema import delivery as tables
@@ -133,9 +133,8 @@ REPLIES = DeliveryTables(tables.reply_deliveries, tables.reply_tries, owner="rep
 REPLY = columns_of(Reply, replies)
 
 
-def reply_deliveries(db: Database) -> Deliveries[Channel]:
-    """Deliveries of replies, all by e-mail."""
-    return Deliveries(db, REPLIES, Channel)
+reply_deliveries = partial(Deliveries[Channel], tables=REPLIES, way=Channel)
+"""Deliveries of replies, all by e-mail."""
 
 
 class ReplyStore(Store):

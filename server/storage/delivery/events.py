@@ -4,6 +4,7 @@ import logging
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -91,9 +92,8 @@ log = logging.getLogger(__name__)
 DELIVERED = DeliveryTables(tables.event_deliveries, tables.event_tries, owner="event_id", way="webhook_id")
 
 
-def event_deliveries(db: Database) -> Deliveries[str]:
-    """Deliveries of events to webhooks."""
-    return Deliveries(db, DELIVERED, str)
+event_deliveries = partial(Deliveries[str], tables=DELIVERED, way=str)
+"""Deliveries of events to webhooks."""
 
 
 class EventStore(Store):
