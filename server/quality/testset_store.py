@@ -19,7 +19,7 @@ from server.storage.errors import UnknownRecord, UnknownSite
 from server.storage.leases import RUNNING, WAITING, WorkStates
 from server.storage.schema.quality import test_cases as cases
 from server.storage.schema.quality import testsets
-from server.storage.store import Store, raising
+from server.storage.store import Store, columns_of, raising
 
 READY, FAILED = "ready", "failed"
 
@@ -73,7 +73,9 @@ class StoredCase:
 
 
 _FIELDS = tuple(StoredCase.__dataclass_fields__)
-_SHOWN = ("id", "site_id", "name", "origin", "state", "message", "chosen", "made_at", "changed_at")
+_CASE = columns_of(StoredCase, cases)
+_HELD = select(func.count()).where(cases.c.testset_id == testsets.c.id).scalar_subquery().label("count")
+_SET = columns_of(StoredTestSet, testsets, count=_HELD)
 
 
 class TestSetStore(Store):
@@ -197,8 +199,7 @@ class TestSetStore(Store):
         return self.get(site_id, int(key[0]))
 
     def _of(self, site_id: str, id: int) -> Any:
-        columns = [cases.c[name] for name in _FIELDS]
-        joined = select(*columns).join(testsets, testsets.c.id == cases.c.testset_id)
+        joined = select(*_CASE).join(testsets, testsets.c.id == cases.c.testset_id)
         return joined.where(testsets.c.site_id == site_id, cases.c.testset_id == id)
 
     def _touch(self, connection: Connection, site_id: str, id: int, **values: str) -> None:
@@ -214,11 +215,8 @@ class TestSetStore(Store):
             connection.execute(insert(cases), rows)
 
     def _load(self, *where: Any, limit: int | None = None) -> list[StoredTestSet]:
-        held = select(func.count()).where(cases.c.testset_id == testsets.c.id).scalar_subquery()
-        shown = [testsets.c[name] for name in _SHOWN]
-        wanted = select(*shown, held.label("count")).where(*where)
-        rows = self._rows(wanted.order_by(testsets.c.id.desc()).limit(limit))
-        return [StoredTestSet(**row._mapping) for row in rows]
+        wanted = select(*_SET).where(*where).order_by(testsets.c.id.desc()).limit(limit)
+        return [StoredTestSet(*row) for row in self._rows(wanted)]
 
 
 def _unknown(site_id: str, id: int) -> UnknownRecord:
