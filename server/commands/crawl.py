@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
-from server.commands.interrupts import INTERRUPTED, first_ctrl_c
+from server.commands import INTERRUPTED, first_ctrl_c
 from server.domain.site import Site
 from server.guards.network import with_hosts_of
 from server.jobs.crawl_watch import Interrupt

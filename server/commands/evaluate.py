@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from server.answering.flows.table import FLOWS
-from server.commands.interrupts import INTERRUPTED, first_ctrl_c
+from server.commands import INTERRUPTED, first_ctrl_c
 from server.domain.derived import BuildStopped, Plan
 from server.domain.spending import Used
 from server.errors import StartError
