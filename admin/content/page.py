@@ -23,7 +23,7 @@ from server.domain.chunk import PageWords, joined_text
 from server.domain.roles import Role
 from server.domain.site import Site
 from server.storage.content.decisions import MOST_PINS, PageDecision
-from server.storage.errors import TooManyPins, UnknownPage
+from server.storage.errors import TooManyPins, UnknownRecord
 
 page = Page(under=content_list.page)
 
@@ -167,14 +167,14 @@ def _do(site: Site, action: Callable[[str, str, str], None], name: str, answer: 
 
 
 def _url(site: Site) -> str:
-    """The page that a form or a link is about, by its stored address. Raises UnknownSite, UnknownPage."""
+    """The page that a form or a link is about, by its stored address. Raises UnknownSite, UnknownRecord."""
     given = request.form.get("url") if request.method == "POST" else request.args.get("url")
     url = stored((given or "").strip(), configuration().settings.serving.base_url)
     if not url or len(url) > 2000:
         abort(404)
     known = stores().content(site.id).find(url) or stores().decisions(site.id).get(url)
     if known is None:
-        raise UnknownPage(f"there is no page {url} in the answers of this site")
+        raise UnknownRecord(f"there is no page {url} in the answers of this site")
     return url
 
 

@@ -90,7 +90,7 @@ def account_language() -> ResponseReturnValue:
     if not form.validate():
         return _shown(language=form), UNPROCESSABLE
     chosen = form.language.data or ""
-    people_stores().operators.set_language(g.operator.id, chosen)
+    people_stores().operators.change(g.operator.id, language=chosen)
     changed("chose a language for the own account", language=chosen)
     with written_in(chosen or (request.accept_languages.best_match(LANGUAGES) or "en")):
         return done(_("The dashboard now speaks this language to you."), "account")
@@ -99,7 +99,7 @@ def account_language() -> ResponseReturnValue:
 @page.post("/account/digest", role=Role.VIEWER)
 def account_digest() -> ResponseReturnValue:
     wanted = bool(DigestForm().digest.data)
-    people_stores().operators.set_digest(g.operator.id, wanted)
+    people_stores().operators.change(g.operator.id, digest=wanted)
     changed("turned the weekly digest on" if wanted else "turned the weekly digest off")
     return done(_("The weekly digest is on.") if wanted else _("The weekly digest is off."), "account")
 

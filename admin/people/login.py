@@ -81,7 +81,7 @@ def login_operator() -> ResponseReturnValue:
         problem(form, "password", _("E-mail or password is wrong. Check both and try again."))
         return _shown(form), UNPROCESSABLE
     if is_outdated(operator.password_hash):
-        people_stores().operators.rehash_password(operator.id, hash_password(password))
+        people_stores().operators.change(operator.id, password_hash=hash_password(password))
         operator = people_stores().operators.get(operator.id) or operator
     return let_in_with_second_factor(operator, safe_next(form.next.data))
 

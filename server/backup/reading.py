@@ -240,9 +240,8 @@ def batches(table: Table, rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[
 
 def _put(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
     if table.name in KEPT:
-        key = [column.name for column in table.primary_key]
         # Where both know a row, the one that is here is newer.
-        written: Any = upsert(connection.dialect.name, table, key, {"at": table.c.at})
+        written: Any = upsert(connection.dialect.name, table, {"at": table.c.at})
     else:
         written = insert(table)
     connection.execute(written, rows)

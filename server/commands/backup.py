@@ -1,6 +1,7 @@
 """`python -m server backup`: everything that the database holds, in one file."""
 
 import argparse
+from contextlib import closing
 from pathlib import Path
 
 from server.backup.files import write_file
@@ -21,15 +22,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """Writes the whole file or none. Raises StartError, StorageError."""
-    runtime = open_runtime(settings)
-    try:
+    with closing(open_runtime(settings)) as runtime:
         secret = runtime.configuration.secret_key if options.with_key else ""
         manifest = write_file(
             options.file, lambda out: write_backup(runtime.database, out, version(), secret)
         )
         details = {"with_key": options.with_key, "holds": manifest.summary}
         runtime.people.audit.add(SHELL, "made a backup", "", details)
-    finally:
-        runtime.close()
     print(f"{options.file}: {options.file.stat().st_size / 1e6:.1f} MB with {manifest.counts}")
     return 0

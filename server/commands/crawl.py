@@ -1,13 +1,14 @@
 """`python -m server crawl URL`: reads a site and indexes it, in this process."""
 
 import argparse
-import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 
+from server.commands import INTERRUPTED, first_ctrl_c
 from server.domain.site import Site
 from server.guards.network import with_hosts_of
 from server.jobs.crawl_watch import Interrupt
@@ -18,7 +19,6 @@ from server.settings import Settings
 from server.storage.crawls.runs import DONE, PAUSED, RUNNING, STOPPED, CrawlRun
 
 HELP = "crawl a site and index it (adds a new site), or continue its crawl"
-INTERRUPTED = 130
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -98,8 +98,13 @@ def _so_far(run: CrawlRun) -> str:
 
 def _crawl(runtime: Runtime, site_id: str, crawl_id: int) -> int:
     started = datetime.now(UTC)
-    with _ctrl_c_pauses(site_id) as interrupt:
-        has_run = runtime.crawling.refresh(site_id, crawl_id, on_progress=_show, interrupt=interrupt)
+    interrupt = Interrupt(pauses=True)
+    try:
+        with first_ctrl_c(partial(_pause, interrupt)):
+            has_run = runtime.crawling.refresh(site_id, crawl_id, on_progress=_show, interrupt=interrupt)
+    except KeyboardInterrupt:
+        print(f"\nCut off. {_GO_ON.format(site_id)}", file=sys.stderr)
+        raise
     ended = runtime.stores.crawls.get(crawl_id)
     if not has_run:
         who = "another process" if ended.state == RUNNING else "the job worker"
@@ -127,25 +132,9 @@ def _not_done(run: CrawlRun) -> int:
 _GO_ON = "Nothing is lost. To go on: python -m server crawl {}"
 
 
-@contextmanager
-def _ctrl_c_pauses(site_id: str) -> Iterator[Interrupt]:
-    """The first Ctrl-C pauses the crawl in good order, the second ends the process at once."""
-    interrupt = Interrupt(pauses=True)
-    before = signal.getsignal(signal.SIGINT)
-
-    def pause(number: int, frame: object) -> None:
-        signal.signal(signal.SIGINT, before)
-        interrupt.event.set()
-        print("\nPausing; Ctrl-C again ends it at once.", file=sys.stderr, flush=True)
-
-    signal.signal(signal.SIGINT, pause)
-    try:
-        yield interrupt
-    except KeyboardInterrupt:
-        print(f"\nCut off. {_GO_ON.format(site_id)}", file=sys.stderr)
-        raise
-    finally:
-        signal.signal(signal.SIGINT, before)
+def _pause(interrupt: Interrupt) -> None:
+    interrupt.event.set()
+    print("\nPausing; Ctrl-C again ends it at once.", file=sys.stderr, flush=True)
 
 
 def _show(found: int, fetched: int, indexed: int) -> None:

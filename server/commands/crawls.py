@@ -8,7 +8,7 @@ from admin.crawls.crawl import csv_lines
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.storage.crawls.runs import PAUSE, RUNNING, STOP, WAITING, CrawlRun
-from server.storage.errors import UnknownCrawl
+from server.storage.errors import UnknownRecord
 
 HELP = "list, pause, resume and stop crawls, or list every address with its result"
 CONTROLS = {
@@ -34,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
-    """0 when it is done or under way; raises WrongState, UnknownSite, UnknownCrawl."""
+    """0 when it is done or under way; raises WrongState, UnknownSite, UnknownRecord."""
     with closing(open_runtime(settings)) as runtime:
         if options.action == "list":
             return _list(runtime, options.site)
@@ -97,9 +97,9 @@ def _urls(runtime: Runtime, options: argparse.Namespace) -> int:
     latest = runtime.stores.crawls.latest(options.site)
     crawl_id = options.crawl or (latest.id if latest else 0)
     if not crawl_id:
-        raise UnknownCrawl(f"{options.site} was never crawled")
+        raise UnknownRecord(f"{options.site} was never crawled")
     if runtime.stores.crawls.get(crawl_id).site_id != options.site:
-        raise UnknownCrawl(f"crawl {crawl_id} is not one of {options.site}")
+        raise UnknownRecord(f"crawl {crawl_id} is not one of {options.site}")
     rows = runtime.stores.crawls.addresses.every_url(crawl_id, options.state or None, options.search)
     if options.csv:
         for piece in csv_lines(rows):

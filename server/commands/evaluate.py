@@ -2,15 +2,14 @@
 
 import argparse
 import shlex
-import signal
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any, TextIO
 
 from server.answering.flows.table import FLOWS
+from server.commands import INTERRUPTED, first_ctrl_c
 from server.domain.derived import BuildStopped, Plan
 from server.domain.spending import Used
 from server.errors import StartError
@@ -81,7 +80,6 @@ class Progress:
 
 
 HELP = "ask a site or a folder of documents a file of questions, measure the answers and compare strategies"
-INTERRUPTED = 130
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -123,19 +121,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """0 when every question was asked; the tables go to standard output. 130 when it was interrupted: the
     same command goes on."""
-    runtime = open_runtime(without_model_cache(settings))
-    try:
+    with closing(open_runtime(without_model_cache(settings))) as runtime:
         evaluating = Evaluating(runtime.engine, runtime.database, runtime.stores.sites, _order(options))
-        with _ctrl_c_stops() as progress:
-            evaluating.open(progress)
-            _agree(evaluating, go_on=options.yes)
-            report = evaluating.run(progress)
-        _show(report, options.out)
-    except BuildStopped:
-        print(f"\nStopped. Nothing is lost. To go on: {_command()}", file=sys.stderr)
-        return INTERRUPTED
-    finally:
-        runtime.close()
+        progress = Progress(sys.stderr)
+        try:
+            with closing(progress), first_ctrl_c(progress.stop):
+                evaluating.open(progress)
+                _agree(evaluating, go_on=options.yes)
+                report = evaluating.run(progress)
+            _show(report, options.out)
+        except BuildStopped:
+            print(f"\nStopped. Nothing is lost. To go on: {_command()}", file=sys.stderr)
+            return INTERRUPTED
     return 0
 
 
@@ -197,25 +194,3 @@ def _show(report: dict[str, Any], out: Path) -> None:
 def _command() -> str:
     """The same, but for what would throw away what is there."""
     return shlex.join(["python", "-m", "server", *(part for part in sys.argv[1:] if part != "--fresh")])
-
-
-@contextmanager
-def _ctrl_c_stops() -> Iterator[Progress]:
-    """The first Ctrl-C stops in good order, the second ends the process at once."""
-    progress = Progress(sys.stderr)
-    try:
-        before = signal.getsignal(signal.SIGINT)
-
-        def stop(number: int, frame: object) -> None:
-            signal.signal(signal.SIGINT, before)
-            progress.stop()
-
-        signal.signal(signal.SIGINT, stop)
-    except ValueError:  # not the main thread: nobody presses a key there
-        yield progress
-        return
-    try:
-        yield progress
-    finally:
-        progress.close()
-        signal.signal(signal.SIGINT, before)

@@ -131,9 +131,7 @@ def _serve(settings: Settings, folder: DataFolder) -> int:
     supervisor.add("web", [sys.executable, "-m", "server", "web"], child)
     supervisor.add("worker", [sys.executable, "-m", "server", "worker"], child)
     folder.announce(chroma_url, settings.serving.port)
-    served = settings.with_values({"chroma_url": chroma_url, "data_dir": folder.path})
-    onboarding = environment(served)
-    threading.Thread(target=_onboard, args=(onboarding, supervisor), name="onboarding", daemon=True).start()
+    threading.Thread(target=_onboard, args=(child, supervisor), name="onboarding", daemon=True).start()
     code = supervisor.run()
     if chroma_lock:
         chroma_lock.release()

@@ -9,7 +9,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import cast
 
-from server.commands.evaluate import INTERRUPTED, Progress
+from server.commands import INTERRUPTED
+from server.commands.evaluate import Progress
 from server.domain.derived import BuildStopped, Plan
 from server.domain.site import Site
 from server.errors import StartError

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
+from operator import add
 from typing import Protocol
 
 from server.domain.chunk import Chunk
@@ -82,13 +83,7 @@ class Plan:
 
     def plus(self, other: Plan) -> Plan:
         """Both together."""
-        return Plan(
-            self.calls + other.calls,
-            self.tokens_in + other.tokens_in,
-            self.tokens_out + other.tokens_out,
-            self.cost + other.cost,
-            self.remembered + other.remembered,
-        )
+        return Plan(*map(add, astuple(self), astuple(other)))
 
 
 class BuildStopped(Exception):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from contextvars import ContextVar, copy_context
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
+from operator import add
 from typing import Protocol, TypeVar
 
 T = TypeVar("T")
@@ -28,12 +29,7 @@ class Used:
 
     def plus(self, other: Used) -> Used:
         """Both together."""
-        return Used(
-            self.calls + other.calls,
-            self.tokens_in + other.tokens_in,
-            self.tokens_out + other.tokens_out,
-            self.cost + other.cost,
-        )
+        return Used(*map(add, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from server.storage.schema.quality import gap_marks as marks
 from server.storage.schema.quality import gap_questions as questions
 from server.storage.schema.quality import gaps
 from server.storage.statements import among, upsert
+from server.storage.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +89,12 @@ SAMPLES = 8
 """Questions of a gap that are read to compare other questions with it."""
 
 
-class GapIntake:
+class GapIntake(Store):
     """Reads new questions and stores them in gaps. Only one process at a time may use it."""
 
     def __init__(self, db: Database, support: float) -> None:
         """Answers with less support than `support` count as bad."""
-        self._db = db
+        super().__init__(db)
         self._support = support
         self.opened: list[str] = []
         """Ids of new gaps."""
@@ -166,7 +167,7 @@ class GapIntake:
                 connection.execute(insert(events), [{"gap_id": group.id, **found} for group, _ in new])
             if kept:
                 asked = [_row(group.id, member) for group, members in kept for member in members]
-                connection.execute(upsert(self._db.dialect, questions, key=("message_id",)), asked)
+                connection.execute(upsert(self._db.dialect, questions), asked)
             self.opened += [group.id for group, _ in new]
             for group, members in kept:
                 if group.id in known:
@@ -195,16 +196,13 @@ class GapIntake:
 
     def put_totals(self, id: str, total: bytes | None, embedded: int) -> None:
         """The sum of the vectors of a gap's questions."""
-        with self._db.begin() as connection:
-            values = {"total": total, "embedded": embedded}
-            connection.execute(update(gaps).where(gaps.c.id == id).values(**values))
+        values = {"total": total, "embedded": embedded}
+        self._write(update(gaps).where(gaps.c.id == id).values(**values))
 
     def done(self, batch: Batch) -> None:
         """Set the marks of a batch that was stored."""
-        with self._db.begin() as connection:
-            for name, value in batch.marks.items():
-                row = {"name": name, "value": value}
-                connection.execute(upsert(self._db.dialect, marks, key=("name",)), row)
+        if batch.marks:
+            self._put(marks, [{"name": name, "value": value} for name, value in batch.marks.items()])
 
     def use_embedder(self, fingerprint: str) -> None:
         """Delete the vectors of any other embedder."""
@@ -214,7 +212,7 @@ class GapIntake:
             connection.execute(update(questions).values(vector=None))
             connection.execute(update(gaps).values(total=None, embedded=0))
             row = {"name": EMBEDDER, "value": fingerprint}
-            connection.execute(upsert(self._db.dialect, marks, key=("name",)), row)
+            connection.execute(upsert(self._db.dialect, marks), row)
 
     def tidy(self) -> int:
         """Remove answers that got a thumb up since, and gaps whose questions were deleted; return how many

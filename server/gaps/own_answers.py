@@ -53,10 +53,6 @@ class OwnAnswers:
         """Which answers come near a question, and why they are or are not given."""
         return self.given(site).nearest(self._question(site, text), limit)
 
-    def match(self, site: Site, text: str) -> tuple[CuratedAnswer, float] | None:
-        """Which answer a question gets."""
-        return self.given(site).match(self._question(site, text))
-
     def check(self, site: Site, answer: CuratedAnswer) -> ContentCheck:
         """Asks the pages the same, and keeps what they say and where it differs."""
         pipeline = None if self._engine.is_spent(site) else self._without_own(site)

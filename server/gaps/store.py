@@ -21,13 +21,13 @@ from server.domain.gap import (
     Why,
 )
 from server.storage.columns import now
-from server.storage.database import Database
-from server.storage.errors import UnknownGap
+from server.storage.errors import UnknownRecord
 from server.storage.schema.conversations import messages
 from server.storage.schema.quality import gap_events as events
 from server.storage.schema.quality import gap_questions as questions
 from server.storage.schema.quality import gaps
 from server.storage.statements import AnyRow
+from server.storage.store import Store
 
 _earlier = messages.alias("earlier")
 _BEFORE = (_earlier.c.conversation_id == messages.c.conversation_id) & (
@@ -83,11 +83,8 @@ def write_event(
     connection.execute(insert(events).values(**row))
 
 
-class GapStore:
+class GapStore(Store):
     """Gaps of all sites. Ids cannot be guessed."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def open_count(self, site_ids: Collection[str] | None = None) -> int:
         """How many are new or planned: of these sites, or of all."""
@@ -96,8 +93,7 @@ class GapStore:
     def counts(self, **wanted: Any) -> dict[GapKind, int]:
         """How many gaps each list has, filtered in the same way."""
         counted = select(gaps.c.kind, func.count()).where(*_chosen(**wanted)).group_by(gaps.c.kind)
-        with self._db.connect() as connection:
-            found = {kind: count for kind, count in connection.execute(counted)}
+        found = {kind: count for kind, count in self._rows(counted)}
         return {kind: found.get(kind.value, 0) for kind in GapKind}
 
     def all(self, *, limit: int = 50, offset: int = 0, **wanted: Any) -> list[Gap]:
@@ -107,20 +103,18 @@ class GapStore:
         # The visitors' words are only looked up for the gaps that are shown.
         page = select(gaps.c.id).where(*held).order_by(*order).limit(limit).offset(offset).subquery()
         shown = select(*GAP_COLUMNS).where(gaps.c.id.in_(select(page.c.id))).order_by(*order)
-        with self._db.connect() as connection:
-            return [gap_of(row) for row in connection.execute(shown)]
+        return [gap_of(row) for row in self._rows(shown)]
 
     def find(self, id: str) -> Gap | None:
         """The gap, or None."""
-        with self._db.connect() as connection:
-            row = connection.execute(select(*GAP_COLUMNS).where(gaps.c.id == id)).first()
+        row = self._row(select(*GAP_COLUMNS).where(gaps.c.id == id))
         return None if row is None else gap_of(row)
 
     def get(self, id: str) -> Gap:
-        """The gap with this id. Raises UnknownGap."""
+        """The gap with this id. Raises UnknownRecord."""
         found = self.find(id)
         if found is None:
-            raise UnknownGap(f"there is no gap {id!r}: its questions were erased, or it never was")
+            raise UnknownRecord(f"there is no gap {id!r}: its questions were erased, or it never was")
         return found
 
     def questions(self, id: str, limit: int = 100, offset: int = 0) -> list[GapQuestion]:
@@ -142,18 +136,17 @@ class GapStore:
             .where(q.gap_id == id)
             .order_by(q.at.desc(), q.message_id)
         )
-        with self._db.connect() as connection:
-            rows = connection.execute(wanted.limit(limit).offset(offset)).all()
+        rows = self._rows(wanted.limit(limit).offset(offset))
         return [
-            GapQuestion(*row[:4], Why(row[4]), *row[5:7], _before(row[6], row[1], row[7])) for row in rows
+            GapQuestion(message_id, asked, language, at, Why(why), talk, typed, _before(typed, asked, before))
+            for message_id, asked, language, at, why, talk, typed, before in rows
         ]
 
     def history(self, id: str, limit: int = 100) -> list[GapEvent]:
         """History of a gap, the newest event first."""
         e = events.c
         wanted = select(e.at, e.action, e.by, e.details).where(e.gap_id == id).order_by(e.id.desc())
-        with self._db.connect() as connection:
-            return [GapEvent(*row) for row in connection.execute(wanted.limit(limit))]
+        return [GapEvent(*row) for row in self._rows(wanted.limit(limit))]
 
     def judge(
         self,
@@ -164,7 +157,7 @@ class GapStore:
         assigned_to: str | None = None,
         kind: GapKind | None = None,
     ) -> Gap:
-        """Store what an operator decided; None keeps what is. Raises UnknownGap."""
+        """Store what an operator decided; None keeps what is. Raises UnknownRecord."""
         before = self.get(id)
         given: dict[str, Any] = {"status": status, "note": note, "assigned_to": assigned_to, "kind": kind}
         chosen = {name: one for name, one in given.items() if one is not None}
@@ -209,20 +202,18 @@ class GapStore:
         values: dict[str, Any] = {"nearest": [as_json(page) for page in nearest], "missing": as_json(missing)}
         # A list that an operator chose stays.
         values["kind"] = case((gaps.c.sorted_by == "", kind.value), else_=gaps.c.kind)
-        with self._db.begin() as connection:
-            connection.execute(update(gaps).where(gaps.c.id == id).values(**values))
+        self._write(update(gaps).where(gaps.c.id == id).values(**values))
 
     def undescribed(self, limit: int) -> list[Gap]:
         """Gaps without a description of what is missing, the ones of most visitors first."""
         # In a column of JSON, nothing is the word null.
         wanted = select(*GAP_COLUMNS).where(type_coerce(gaps.c.missing, Text) == "null")
         ordered = wanted.order_by(gaps.c.visitors.desc(), gaps.c.id).limit(limit)
-        with self._db.connect() as connection:
-            return [gap_of(row) for row in connection.execute(ordered)]
+        return [gap_of(row) for row in self._rows(ordered)]
 
     def _change(self, connection: Connection, id: str, values: dict[str, Any]) -> None:
         if not connection.execute(update(gaps).where(gaps.c.id == id).values(**values)).rowcount:
-            raise UnknownGap(f"there is no gap {id!r}: its questions were erased, or it never was")
+            raise UnknownRecord(f"there is no gap {id!r}: its questions were erased, or it never was")
 
 
 def _chosen(

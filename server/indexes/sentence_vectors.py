@@ -150,9 +150,8 @@ class SentenceVectors:
         ]
         if not rows:
             return
-        key = ("site_id", "chunk_id", "embedder")
         with self._db.begin() as connection:
-            connection.execute(upsert(self._db.dialect, _table, key), rows)
+            connection.execute(upsert(self._db.dialect, _table), rows)
 
 
 def drop_sentence_vectors(database: Database, site_id: str) -> None:

@@ -75,7 +75,7 @@ class VectorCopies:
         """Mark every copy of the collection as outdated, in all processes."""
         row = {"name": name, "revision": uuid4().hex, "changed_at": time.time()}
         with self._db.begin() as connection:
-            connection.execute(upsert(self._db.dialect, _revisions, ("name",)), row)
+            connection.execute(upsert(self._db.dialect, _revisions), row)
 
     def search(
         self, name: str, vector: Vector, limit: int, read: Callable[[], Iterator[Page]] | None

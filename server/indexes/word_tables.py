@@ -125,7 +125,7 @@ _APPEND_EACH = (
 def note_version(connection: Connection, site_id: str, version: int) -> None:
     """Store the version with which a site's words are indexed."""
     row = {"site_id": site_id, "version": version}
-    connection.execute(upsert(connection.dialect.name, word_sites, ("site_id",)), row)
+    connection.execute(upsert(connection.dialect.name, word_sites), row)
 
 
 def note_outdated(database: Database, site_ids: list[str]) -> None:

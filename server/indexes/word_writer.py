@@ -108,7 +108,7 @@ class WordTransaction:
             block = self._block(number)
             for place, language in hidden:
                 block.hide(place, language)
-            self._connection.execute(upsert(self._dialect, word_blocks, _KEY), self._row(block))
+            self._connection.execute(upsert(self._dialect, word_blocks), self._row(block))
             if block.used == BLOCK and block.alive < BLOCK // 2:
                 moved += self._delete_block(block)
         if moved:
@@ -131,7 +131,7 @@ class WordTransaction:
             for token, weight in entry.weights.items():
                 found[token].append(place | weight << 16)
         self._connection.execute(insert(word_chunks), rows)
-        self._connection.execute(upsert(self._dialect, word_blocks, _KEY), self._row(block))
+        self._connection.execute(upsert(self._dialect, word_blocks), self._row(block))
         self._add_forms(block.number, set().union(*(entry.forms for entry in entries)))
         if found:
             # Sorted by key, so that the database walks its tree once.
@@ -142,7 +142,7 @@ class WordTransaction:
         known = self._forms(block)
         if not forms <= known:
             row = {"site_id": self._site_id, "block": block, "words": pack(known | forms)}
-            self._connection.execute(upsert(self._dialect, word_forms, _KEY), row)
+            self._connection.execute(upsert(self._dialect, word_forms), row)
 
     def _forms(self, block: int) -> set[str]:
         same = (word_forms.c.site_id == bindparam("site"), word_forms.c.block == bindparam("block"))

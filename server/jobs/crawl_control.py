@@ -101,22 +101,22 @@ class CrawlControl:
         if run.state == RUNNING and not self._crawls.is_left(run):
             return self._crawls.want(run, "")
         _require(run.state in (PAUSED, FAILED, WAITING, RUNNING), run, "resumed")
-        if not self._crawls.release(run, wanted=""):
-            return False
-        self._queue(run.site_id, run.id)
-        return True
+        return self._release(run, "")
 
     def _try_stop(self, run: CrawlRun) -> bool:
         if run.state == WAITING and run.beat_at is None:
             self._crawls.finish(run.id, STOPPED, "stopped before it began")
             return True
         if run.state in (PAUSED, WAITING) or self._crawls.is_left(run):
-            if not self._crawls.release(run, wanted=STOP):
-                return False
-            self._queue(run.site_id, run.id)
-            return True
+            return self._release(run, STOP)
         _require(run.state == RUNNING, run, "stopped")
         return self._crawls.want(run, STOP)
+
+    def _release(self, run: CrawlRun, wanted: str) -> bool:
+        is_released = self._crawls.release(run, wanted=wanted)
+        if is_released:
+            self._queue(run.site_id, run.id)
+        return is_released
 
 
 def _require(possible: bool, run: CrawlRun, done: str) -> None:

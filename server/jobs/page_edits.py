@@ -20,7 +20,7 @@ from server.storage.content.reader import PageRecord
 from server.storage.content.source_pages import PageVersion, SourcePages
 from server.storage.crawls.runs import DECISION, PAGE, CrawlStore
 from server.storage.database import Database
-from server.storage.errors import UnknownPage
+from server.storage.errors import UnknownRecord
 
 LONGEST_TEXT = 200_000
 """Characters of a page that an operator may write."""
@@ -159,7 +159,7 @@ class PageTexts:
 
 class PageControl:
     """Every change is stored at once, and is in the answers as soon as a worker has brought the index in
-    line. `queue` wakes one. Raises UnknownPage for a page that the site never had."""
+    line. `queue` wakes one. Raises UnknownRecord for a page that the site never had."""
 
     def __init__(self, database: Database, crawls: CrawlStore, queue: Callable[[str, int], None]) -> None:
         self._db = database
@@ -249,7 +249,7 @@ class PageControl:
         content = ContentStore(self._db, site_id)
         record, chunks = content.live.find(url), content.live.page(url)
         if record is None or not chunks:
-            raise UnknownPage(f"there is no page {url} in the answers of this site")
+            raise UnknownRecord(f"there is no page {url} in the answers of this site")
         page = self._from_source(site_id, record) or page_of_chunks(chunks)
         return decision, page, record.content_hash
 

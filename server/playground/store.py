@@ -9,10 +9,10 @@ from typing import Any
 from sqlalchemy import Select, delete, insert, select, update
 
 from server.storage.columns import now
-from server.storage.database import Database
-from server.storage.errors import UnknownPlaygroundRun
+from server.storage.errors import UnknownRecord
 from server.storage.schema.quality import playground_runs as runs
 from server.storage.schema.quality import playground_ways as variants
+from server.storage.store import Store
 
 ASKING, DONE, FAILED = "asking", "done", "failed"
 """States of a variant."""
@@ -43,11 +43,8 @@ class KeptRun:
     variants: tuple[KeptVariant, ...] = ()
 
 
-class PlaygroundStore:
+class PlaygroundStore(Store):
     """Runs of all sites, kept for a limited time and number."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def start(
         self, site_id: str, question: str, asked: Mapping[str, Any], count: int, asked_by: str
@@ -71,7 +68,7 @@ class PlaygroundStore:
         return bool(done.rowcount)
 
     def get(self, run_id: str) -> KeptRun:
-        """The run with this id. Raises UnknownPlaygroundRun."""
+        """The run with this id. Raises UnknownRecord."""
         with self._db.connect() as connection:
             row = connection.execute(select(runs).where(runs.c.id == run_id)).first()
             found = connection.execute(
@@ -80,7 +77,7 @@ class PlaygroundStore:
                 .order_by(variants.c.number)
             ).all()
         if row is None:
-            raise UnknownPlaygroundRun("this run of the playground is not known: it may have been removed")
+            raise UnknownRecord("this run of the playground is not known: it may have been removed")
         return KeptRun(**row._mapping, variants=tuple(KeptVariant(*one) for one in found))
 
     def recent(self, limit: int = 10, site_ids: Collection[str] | None = None) -> list[KeptRun]:
@@ -88,8 +85,7 @@ class PlaygroundStore:
         wanted = select(runs).order_by(runs.c.asked_at.desc()).limit(limit)
         if site_ids is not None:
             wanted = wanted.where(runs.c.site_id.in_(site_ids))
-        with self._db.connect() as connection:
-            return [KeptRun(**row._mapping) for row in connection.execute(wanted)]
+        return [KeptRun(**row._mapping) for row in self._rows(wanted)]
 
     def forget(self, before: datetime) -> int:
         """Delete one batch of older runs; return how many. Call it again until it returns 0."""

@@ -10,18 +10,17 @@ the worker of its crawl carries it out.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import case, delete, insert, select, update
 
 from server.storage.columns import now
-from server.storage.database import Database
 from server.storage.schema.quality import gate_checks as checks
 from server.storage.schema.quality import quality_gates as gates
 from server.storage.schema.sites import sites
-from server.storage.statements import upsert
+from server.storage.store import Store, columns_of
 
 PASSED, HELD = "passed", "held"
 RELEASING, RELEASED = "releasing", "released"
@@ -72,33 +71,30 @@ class Check:
         return self.state in OPEN
 
 
-_GATE = [gates.c[name] for name in Gate.__dataclass_fields__]
-_CHECK = [checks.c[name] for name in Check.__dataclass_fields__]
+_GATE, _CHECK = columns_of(Gate, gates), columns_of(Check, checks)
+_HELD = (
+    select(*_CHECK)
+    .join(sites, sites.c.id == checks.c.site_id)
+    .where(checks.c.state.in_(OPEN), checks.c.generation == sites.c.generation + 1)
+)
 
 
-class GateStore:
+class GateStore(Store):
     """Gates of all sites, at most one for each site."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def get(self, site_id: str) -> Gate | None:
         """The gate of a site; None: new indexes go live unchecked."""
-        with self._db.connect() as connection:
-            row = connection.execute(select(*_GATE).where(gates.c.site_id == site_id)).first()
+        row = self._row(select(*_GATE).where(gates.c.site_id == site_id))
         return None if row is None else Gate(*row)
 
     def set(self, gate: Gate) -> None:
         """Set the gate of a site."""
-        row = {name: getattr(gate, name) for name in Gate.__dataclass_fields__}
-        with self._db.begin() as connection:
-            connection.execute(upsert(self._db.dialect, gates, key=("site_id",)), row)
+        self._put(gates, asdict(gate))
 
     def remove(self, site_id: str) -> bool:
         """Delete the gate; return whether there was one. An index that is held back stays so until a
         decision."""
-        with self._db.begin() as connection:
-            return bool(connection.execute(delete(gates).where(gates.c.site_id == site_id)).rowcount)
+        return bool(self._write(delete(gates).where(gates.c.site_id == site_id)))
 
     def note(
         self, site_id: str, crawl_id: int, generation: int, state: str, values: Mapping[str, Any]
@@ -120,47 +116,33 @@ class GateStore:
 
     def held(self, site_id: str) -> Check | None:
         """The check of the index that is held back now, if any."""
-        wanted = select(*_CHECK).join(sites, sites.c.id == checks.c.site_id)
-        wanted = wanted.where(
-            checks.c.site_id == site_id,
-            checks.c.state.in_(OPEN),
-            checks.c.generation == sites.c.generation + 1,
-        )
-        with self._db.connect() as connection:
-            row = connection.execute(wanted.order_by(checks.c.id.desc()).limit(1)).first()
+        of_site = _HELD.where(checks.c.site_id == site_id)
+        row = self._row(of_site.order_by(checks.c.id.desc()).limit(1))
         return None if row is None else Check(*row)
 
     def all_held(self) -> dict[str, Check]:
         """Checks of the indexes that are held back now, by site."""
-        wanted = select(*_CHECK).join(sites, sites.c.id == checks.c.site_id)
-        wanted = wanted.where(checks.c.state.in_(OPEN), checks.c.generation == sites.c.generation + 1)
-        with self._db.connect() as connection:
-            return {row.site_id: Check(*row) for row in connection.execute(wanted.order_by(checks.c.id))}
+        return {row.site_id: Check(*row) for row in self._rows(_HELD.order_by(checks.c.id))}
 
     def all(self) -> dict[str, Gate]:
         """All gates by site."""
-        with self._db.connect() as connection:
-            return {row.site_id: Gate(*row) for row in connection.execute(select(*_GATE))}
+        return {row.site_id: Gate(*row) for row in self._rows(select(*_GATE))}
 
     def history(self, site_id: str, limit: int = 10) -> list[Check]:
         """The newest first."""
         wanted = select(*_CHECK).where(checks.c.site_id == site_id).order_by(checks.c.id.desc())
-        with self._db.connect() as connection:
-            return [Check(*row) for row in connection.execute(wanted.limit(limit))]
+        return [Check(*row) for row in self._rows(wanted.limit(limit))]
 
     def settle(self, site_id: str) -> None:
         """Close open checks of generations that have gone live."""
         live = select(sites.c.generation).where(sites.c.id == site_id).scalar_subquery()
-        of_past = (checks.c.site_id == site_id, checks.c.generation <= live)
-        with self._db.begin() as connection:
-            for state, closed in ((RELEASING, RELEASED), (HELD, REPLACED), (DROPPING, DROPPED)):
-                past = update(checks).where(*of_past, checks.c.state == state)
-                connection.execute(past.values(state=closed))
+        ended = {RELEASING: RELEASED, HELD: REPLACED, DROPPING: DROPPED}
+        of_past = (checks.c.site_id == site_id, checks.c.generation <= live, checks.c.state.in_(ended))
+        self._write(update(checks).where(*of_past).values(state=case(ended, value=checks.c.state)))
 
     def decide(self, check: Check, state: str, decided_by: str = "") -> bool:
         """Move a held check to RELEASING or DROPPING, or one of these to RELEASED or DROPPED; false if its
         state has changed in the meantime."""
         values = {"state": state} | ({"decided_by": decided_by} if decided_by else {})
         same = (checks.c.id == check.id, checks.c.state == check.state)
-        with self._db.begin() as connection:
-            return bool(connection.execute(update(checks).where(*same).values(values)).rowcount)
+        return bool(self._write(update(checks).where(*same).values(values)))

@@ -13,15 +13,15 @@ from typing import Any
 
 import orjson
 from sqlalchemy import delete, func, insert, select, update
-from sqlalchemy.exc import IntegrityError
 
 from server.storage.columns import now
 from server.storage.database import Database
-from server.storage.errors import UnknownRun, UnknownSite
+from server.storage.errors import UnknownRecord, UnknownSite
 from server.storage.leases import RUNNING, WAITING, WorkStates
 from server.storage.schema.quality import quality_answers as answers
 from server.storage.schema.quality import quality_reports as reports
 from server.storage.schema.quality import quality_runs as runs
+from server.storage.store import Store, columns_of, raising
 
 DONE, FAILED, STOPPED = "done", "failed", "stopped"
 ASKS = "asks"
@@ -66,14 +66,14 @@ class QualityRun:
         return self.state in (WAITING, RUNNING)
 
 
-_FIELDS = [runs.c[name] for name in QualityRun.__dataclass_fields__]
+_FIELDS = columns_of(QualityRun, runs)
 
 
-class QualityRunStore:
+class QualityRunStore(Store):
     """Runs of all sites; one of another site is as if it did not exist."""
 
     def __init__(self, db: Database) -> None:
-        self._db = db
+        super().__init__(db)
         self.work = WorkStates(db, runs)
 
     def queue(
@@ -86,21 +86,19 @@ class QualityRunStore:
             **{"step": "", "done": 0, "total": 0, "message": "", "generation": 0, "questions": 0},
             "summary": [],
         }
-        try:
-            with self._db.begin() as connection:
-                key: Any = connection.execute(insert(runs).values(row)).inserted_primary_key
-                ended = (runs.c.site_id == site_id, runs.c.state.not_in((WAITING, RUNNING)))
-                newest = select(runs.c.id).where(*ended).order_by(runs.c.id.desc()).limit(kept)
-                connection.execute(delete(runs).where(*ended, runs.c.id.not_in(newest)))
-        except IntegrityError as error:
-            raise UnknownSite(f"the site {site_id!r} or its test set was removed meanwhile") from error
+        gone = UnknownSite(f"the site {site_id!r} or its test set was removed meanwhile")
+        with raising(gone), self._db.begin() as connection:
+            key: Any = connection.execute(insert(runs).values(row)).inserted_primary_key
+            ended = (runs.c.site_id == site_id, runs.c.state.not_in((WAITING, RUNNING)))
+            newest = select(runs.c.id).where(*ended).order_by(runs.c.id.desc()).limit(kept)
+            connection.execute(delete(runs).where(*ended, runs.c.id.not_in(newest)))
         return self.get(site_id, int(key[0]))
 
     def get(self, site_id: str, id: int) -> QualityRun:
-        """The run of this site. Raises UnknownRun."""
+        """The run of this site. Raises UnknownRecord."""
         found = self._load(select(*_FIELDS).where(runs.c.site_id == site_id, runs.c.id == id))
         if not found:
-            raise UnknownRun(
+            raise UnknownRecord(
                 f"the site {site_id!r} has no run {id}: it was deleted, or is one of the old ones"
             )
         return found[0]
@@ -128,18 +126,15 @@ class QualityRunStore:
     def before(self, run: QualityRun) -> int:
         """How many runs of the installation are ahead of a waiting run."""
         earlier = (runs.c.state.in_((WAITING, RUNNING)), runs.c.id < run.id)
-        with self._db.connect() as connection:
-            return int(connection.execute(select(func.count()).where(*earlier)).scalar_one())
+        return int(self._scalar(select(func.count()).where(*earlier)))
 
     def queued(self) -> dict[int, datetime]:
         """Run -> when it was queued."""
-        with self._db.connect() as connection:
-            return {id: moment for id, moment in connection.execute(select(runs.c.id, runs.c.queued_at))}
+        return {id: moment for id, moment in self._rows(select(runs.c.id, runs.c.queued_at))}
 
     def wanted(self, id: int) -> str:
         """The request of an operator to a run; "stop" for a deleted run."""
-        with self._db.connect() as connection:
-            found = connection.execute(select(runs.c.wanted).where(runs.c.id == id)).scalar()
+        found = self._scalar(select(runs.c.wanted).where(runs.c.id == id))
         return STOP if found is None else str(found)
 
     def stop(self, site_id: str, id: int) -> bool:
@@ -156,21 +151,17 @@ class QualityRunStore:
         """Resume a stopped or failed run; false for any other."""
         ended = (runs.c.site_id == site_id, runs.c.id == id, runs.c.state.in_((STOPPED, FAILED)))
         values = {"state": WAITING, "wanted": "", "holder": "", "message": "", "finished_at": None}
-        with self._db.begin() as connection:
-            return bool(connection.execute(update(runs).where(*ended).values(values)).rowcount)
+        return bool(self._write(update(runs).where(*ended).values(values)))
 
     def agree(self, site_id: str, id: int, chosen: Mapping[str, Any]) -> bool:
         """Accept the cost of a run that waits for it, with these options; false for any other."""
         asks = (runs.c.site_id == site_id, runs.c.id == id, runs.c.state == ASKS)
-        with self._db.begin() as connection:
-            waiting = update(runs).where(*asks).values(state=WAITING, chosen=dict(chosen), finished_at=None)
-            return bool(connection.execute(waiting).rowcount)
+        waiting = update(runs).where(*asks).values(state=WAITING, chosen=dict(chosen), finished_at=None)
+        return bool(self._write(waiting))
 
     def remove(self, site_id: str, id: int) -> bool:
         """Delete a run; return whether it existed. Its worker stops."""
-        with self._db.begin() as connection:
-            gone = delete(runs).where(runs.c.site_id == site_id, runs.c.id == id)
-            return bool(connection.execute(gone).rowcount)
+        return bool(self._write(delete(runs).where(runs.c.site_id == site_id, runs.c.id == id)))
 
     def keep_report(
         self, id: int, report: Mapping[str, Any], results: Sequence[tuple[int, str, Mapping[str, Any]]]
@@ -215,16 +206,14 @@ class QualityRunStore:
 
     def _part(self, id: int, part: int) -> Any:
         one = select(reports.c.body).where(reports.c.run_id == id, reports.c.part == part)
-        with self._db.connect() as connection:
-            body = connection.execute(one).scalar()
+        body = self._scalar(one)
         return None if body is None else orjson.loads(zlib.decompress(body))
 
     def answers(self, id: int, variant: int, cases: Sequence[str]) -> dict[str, Any]:
         """Results of one variant for these questions."""
         same = (answers.c.run_id == id, answers.c.way == variant, answers.c.case_id.in_(cases))
-        with self._db.connect() as connection:
-            rows = connection.execute(select(answers.c.case_id, answers.c.body).where(*same))
-            return {row.case_id: row.body for row in rows}
+        rows = self._rows(select(answers.c.case_id, answers.c.body).where(*same))
+        return {row.case_id: row.body for row in rows}
 
     def every_answer(self, id: int) -> Iterator[Any]:
         """Results of every question, variant by variant."""
@@ -233,5 +222,4 @@ class QualityRunStore:
             yield from connection.execute(ordered).scalars()
 
     def _load(self, wanted: Any) -> list[QualityRun]:
-        with self._db.connect() as connection:
-            return [QualityRun(**row._mapping) for row in connection.execute(wanted)]
+        return [QualityRun(**row._mapping) for row in self._rows(wanted)]

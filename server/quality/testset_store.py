@@ -11,15 +11,15 @@ from itertools import chain, count
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
-from sqlalchemy.exc import IntegrityError
 
 from server.storage.columns import now
 from server.storage.content.reader import literal_pattern
 from server.storage.database import Database
-from server.storage.errors import UnknownSite, UnknownTestSet
+from server.storage.errors import UnknownRecord, UnknownSite
 from server.storage.leases import RUNNING, WAITING, WorkStates
 from server.storage.schema.quality import test_cases as cases
 from server.storage.schema.quality import testsets
+from server.storage.store import Store, columns_of, raising
 
 READY, FAILED = "ready", "failed"
 
@@ -73,16 +73,18 @@ class StoredCase:
 
 
 _FIELDS = tuple(StoredCase.__dataclass_fields__)
-_SHOWN = ("id", "site_id", "name", "origin", "state", "message", "chosen", "made_at", "changed_at")
+_CASE = columns_of(StoredCase, cases)
+_HELD = select(func.count()).where(cases.c.testset_id == testsets.c.id).scalar_subquery().label("count")
+_SET = columns_of(StoredTestSet, testsets, count=_HELD)
 
 
-class TestSetStore:
+class TestSetStore(Store):
     """Test sets of all sites; one of another site is as if it did not exist."""
 
     __test__ = False  # so that pytest does not collect it
 
     def __init__(self, db: Database) -> None:
-        self._db = db
+        super().__init__(db)
         self.work = WorkStates(db, testsets)
 
     def all(self, site_id: str, limit: int = 100) -> list[StoredTestSet]:
@@ -90,7 +92,7 @@ class TestSetStore:
         return self._load(testsets.c.site_id == site_id, limit=limit)
 
     def get(self, site_id: str, id: int) -> StoredTestSet:
-        """Raises UnknownTestSet."""
+        """Raises UnknownRecord."""
         found = self._load(testsets.c.site_id == site_id, testsets.c.id == id)
         if not found:
             raise _unknown(site_id, id)
@@ -98,9 +100,8 @@ class TestSetStore:
 
     def counts(self) -> dict[str, int]:
         """Site -> number of sets."""
-        with self._db.connect() as connection:
-            rows = connection.execute(select(testsets.c.site_id, func.count()).group_by(testsets.c.site_id))
-            return {site_id: count for site_id, count in rows}
+        rows = self._rows(select(testsets.c.site_id, func.count()).group_by(testsets.c.site_id))
+        return {site_id: count for site_id, count in rows}
 
     def create(self, site_id: str, name: str, origin: str, made: Sequence[StoredCase] = ()) -> StoredTestSet:
         """A new set with these questions, all of it or nothing. Raises UnknownSite."""
@@ -126,15 +127,14 @@ class TestSetStore:
         return found[0] if found else None
 
     def rename(self, site_id: str, id: int, name: str) -> None:
-        """Raises UnknownTestSet."""
+        """Raises UnknownRecord."""
         with self._db.begin() as connection:
             self._touch(connection, site_id, id, name=name)
 
     def remove(self, site_id: str, id: int) -> bool:
         """Delete a set; return whether it existed. Reports of its runs stay."""
-        with self._db.begin() as connection:
-            gone = delete(testsets).where(testsets.c.site_id == site_id, testsets.c.id == id)
-            return bool(connection.execute(gone).rowcount)
+        same = (testsets.c.site_id == site_id, testsets.c.id == id)
+        return bool(self._write(delete(testsets).where(*same)))
 
     def cases(
         self, site_id: str, id: int, limit: int | None = None, offset: int = 0, search: str = ""
@@ -147,20 +147,18 @@ class TestSetStore:
                 func.lower(column).like(pattern, escape="\\") for column in (cases.c.question, cases.c.line)
             ]
             wanted = wanted.where(or_(*held))
-        with self._db.connect() as connection:
-            return [StoredCase(**row._mapping) for row in connection.execute(wanted)]
+        return [StoredCase(**row._mapping) for row in self._rows(wanted)]
 
     def case(self, site_id: str, id: int, number: int) -> StoredCase:
-        """Raises UnknownTestSet."""
-        with self._db.connect() as connection:
-            row = connection.execute(self._of(site_id, id).where(cases.c.number == number)).first()
+        """Raises UnknownRecord."""
+        row = self._row(self._of(site_id, id).where(cases.c.number == number))
         if row is None:
-            raise UnknownTestSet(f"the test set {id} of {site_id!r} has no question {number}")
+            raise UnknownRecord(f"the test set {id} of {site_id!r} has no question {number}")
         return StoredCase(**row._mapping)
 
     def add(self, site_id: str, id: int, case: StoredCase) -> StoredCase:
         """Append a question under the next free number, which also gives an empty `case_id`.
-        Raises UnknownTestSet."""
+        Raises UnknownRecord."""
         with self._db.begin() as connection:
             self._touch(connection, site_id, id)
             last = select(func.max(cases.c.number)).where(cases.c.testset_id == id)
@@ -173,16 +171,16 @@ class TestSetStore:
         return kept
 
     def replace(self, site_id: str, id: int, case: StoredCase) -> None:
-        """Replace a question, by its number. Raises UnknownTestSet."""
+        """Replace a question, by its number. Raises UnknownRecord."""
         values = {name: getattr(case, name) for name in ("question", "type", "answerable", "line")}
         same = (cases.c.testset_id == id, cases.c.number == case.number)
         with self._db.begin() as connection:
             self._touch(connection, site_id, id)
             if not connection.execute(update(cases).where(*same).values(**values)).rowcount:
-                raise UnknownTestSet("the question was removed meanwhile")
+                raise UnknownRecord("the question was removed meanwhile")
 
     def take_out(self, site_id: str, id: int, number: int) -> bool:
-        """Delete a question; return whether it existed. Raises UnknownTestSet."""
+        """Delete a question; return whether it existed. Raises UnknownRecord."""
         same = (cases.c.testset_id == id, cases.c.number == number)
         with self._db.begin() as connection:
             self._touch(connection, site_id, id)
@@ -194,17 +192,14 @@ class TestSetStore:
         moment = now()
         row = {"site_id": site_id, "name": name, "origin": origin, "made_at": moment, "changed_at": moment}
         row |= {"holder": "", "message": "", **values}
-        try:
-            with self._db.begin() as connection:
-                key: Any = connection.execute(insert(testsets).values(row)).inserted_primary_key
-                self._insert(connection, int(key[0]), made)
-        except IntegrityError as error:
-            raise UnknownSite(f"there is no site {site_id!r} to make a test set for") from error
+        gone = UnknownSite(f"there is no site {site_id!r} to make a test set for")
+        with raising(gone), self._db.begin() as connection:
+            key: Any = connection.execute(insert(testsets).values(row)).inserted_primary_key
+            self._insert(connection, int(key[0]), made)
         return self.get(site_id, int(key[0]))
 
     def _of(self, site_id: str, id: int) -> Any:
-        columns = [cases.c[name] for name in _FIELDS]
-        joined = select(*columns).join(testsets, testsets.c.id == cases.c.testset_id)
+        joined = select(*_CASE).join(testsets, testsets.c.id == cases.c.testset_id)
         return joined.where(testsets.c.site_id == site_id, cases.c.testset_id == id)
 
     def _touch(self, connection: Connection, site_id: str, id: int, **values: str) -> None:
@@ -220,13 +215,9 @@ class TestSetStore:
             connection.execute(insert(cases), rows)
 
     def _load(self, *where: Any, limit: int | None = None) -> list[StoredTestSet]:
-        held = select(func.count()).where(cases.c.testset_id == testsets.c.id).scalar_subquery()
-        shown = [testsets.c[name] for name in _SHOWN]
-        wanted = select(*shown, held.label("count")).where(*where)
-        with self._db.connect() as connection:
-            rows = connection.execute(wanted.order_by(testsets.c.id.desc()).limit(limit)).all()
-        return [StoredTestSet(**row._mapping) for row in rows]
+        wanted = select(*_SET).where(*where).order_by(testsets.c.id.desc()).limit(limit)
+        return [StoredTestSet(*row) for row in self._rows(wanted)]
 
 
-def _unknown(site_id: str, id: int) -> UnknownTestSet:
-    return UnknownTestSet(f"the site {site_id!r} has no test set {id}: it was removed, or never was")
+def _unknown(site_id: str, id: int) -> UnknownRecord:
+    return UnknownRecord(f"the site {site_id!r} has no test set {id}: it was removed, or never was")

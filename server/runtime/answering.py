@@ -16,6 +16,7 @@ from server.answering.past_pages import PastPages
 from server.answering.pipeline import Pipeline
 from server.answering.ranking import SectionRanker
 from server.answering.shortcuts.curated import Refreshed
+from server.answering.shortcuts.key_pages import KeyPages
 from server.answering.steps import RetrievalStep, Steps
 from server.answering.understanding.steps import SpellingStep, UnderstandingStep
 from server.answering.understanding.visitor_page import PagePassages, PageWordsStep, PointedPageStep
@@ -39,7 +40,7 @@ from server.indexes.spelling import SiteSpeller
 from server.models.metered import estimate_tokens
 from server.models.minilm_weights import common_words
 from server.retrieval.rarity import Rarity
-from server.runtime.query_work import QueryWork
+from server.runtime.query_work import QueryWork, QuotedPages
 from server.runtime.sites import open_flow, open_strategy, with_known_answers
 from server.settings import Settings
 
@@ -97,6 +98,7 @@ def open_pipeline(
         with parts.words.reading(), parts.content.reading():
             yield
 
+    pages = QuotedPages(KeyPages(site, parts.content, address, base), origins, page_text)
     steps = Steps(
         site=site,
         origins=origins,
@@ -120,10 +122,10 @@ def open_pipeline(
         retrieve_limit=settings.retrieval.retrieve_limit,
         reading=reading,
         address=address,
-        shortcuts=asked.shortcuts(parts, origins, page_text, address, base, nearest),
-        fallbacks=asked.fallbacks(parts, origins, page_text, address, base),
+        shortcuts=asked.shortcuts(parts, pages, nearest),
+        fallbacks=asked.fallbacks(pages),
         clarifiers=asked.clarifiers(),
-        person=asked.person(parts, origins, page_text, address, base),
+        person=asked.person(pages),
         note=PastPages(page).note,
     )
     steps = with_known_answers(steps, site, parts, model, settings, sources)

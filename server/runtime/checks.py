@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from server.domain.contact import ContactOptions
+from server.runtime.engine import state_of
 from server.runtime.runtime import Runtime
 
 LATE = timedelta(minutes=10)
@@ -29,14 +30,7 @@ def states(runtime: Runtime, counts: bool) -> dict[str, str]:
         "webhooks": partial(check_webhooks, runtime),
         "metrics": partial(_check_counting, runtime, counts),
     }
-    return {name: state for name, check in checks.items() if (state := _state(check))}
-
-
-def _state(check: Callable[[], str]) -> str:
-    try:
-        return "ok" if check() else ""
-    except Exception as error:  # noqa: BLE001  every failure of a part is reported, not raised
-        return str(error) or type(error).__name__
+    return {name: state for name, check in checks.items() if (state := state_of(check))}
 
 
 def check_cache(runtime: Runtime) -> str:

@@ -213,10 +213,10 @@ class SiteEngine:
     def readiness(self) -> dict[str, str]:
         """Return the state of each part by name: "ok", or the problem in one line."""
         return {
-            "database": _state(self._database.ping),
-            "models": _state(lambda: self.query_embedder.embed(["ready"])),
-            "vectors": _state(lambda: self.vector_store.ping()),
-            "index": _state(self._require_live_site),
+            "database": state_of(self._database.ping),
+            "models": state_of(lambda: self.query_embedder.embed(["ready"])),
+            "vectors": state_of(lambda: self.vector_store.ping()),
+            "index": state_of(self._require_live_site),
         }
 
     def _require_live_site(self) -> None:
@@ -248,9 +248,9 @@ class SiteEngine:
         return cast(T, made[1])
 
 
-def _state(check: Callable[[], object]) -> str:
+def state_of(check: Callable[[], object]) -> str:
+    """Return "ok", or the problem in one line; "" if the check returns "" because the part is not in use."""
     try:
-        check()
+        return "" if check() == "" else "ok"
     except Exception as error:  # noqa: BLE001  every failure of a part is reported, not raised
         return str(error) or type(error).__name__
-    return "ok"

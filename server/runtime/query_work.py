@@ -1,6 +1,7 @@
 """Builds the parts that process a site's questions before and after the search."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 
 from server.answering.engine import SiteParts
@@ -35,6 +36,16 @@ from server.retrieval.question_kinds import asks_for_themes
 from server.retrieval.rarity import Rarity
 
 
+@dataclass(frozen=True, slots=True)
+class QuotedPages:
+    """What answers that quote single pages need."""
+
+    key_pages: KeyPages
+    origins: frozenset[str]
+    text: Callable[[str], str]
+    """Returns the text of a page."""
+
+
 class QueryWork:
     """Builds the parts for one site by its tuning. They use `model` if there is one."""
 
@@ -65,50 +76,27 @@ class QueryWork:
         return steps
 
     def shortcuts(
-        self,
-        parts: SiteParts,
-        origins: frozenset[str],
-        page_text: Callable[[str], str],
-        address: Callable[[str], str],
-        base: str,
-        search: Callable[[Query], Sequence[ScoredChunk]],
+        self, parts: SiteParts, pages: QuotedPages, search: Callable[[Query], Sequence[ScoredChunk]]
     ) -> list[Shortcut]:
         """Return the shortcuts for messages that are not questions for the site's pages."""
         if not self._tuning.routing:
             return []
-        key_pages = KeyPages(self._site, parts.content, address, base)
         found: list[Shortcut] = [
             SmallTalk(self._site, parts.words.document_frequencies),
-            Handoff(self._site, key_pages, origins, page_text, search),
-            Overview(self._site, key_pages, origins, page_text),
+            Handoff(self._site, pages.key_pages, pages.origins, pages.text, search),
+            Overview(self._site, pages.key_pages, pages.origins, pages.text),
         ]
         if parts.card:
-            found.append(FactCard(self._site, parts.card.all, key_pages, origins, page_text))
+            found.append(FactCard(self._site, parts.card.all, pages.key_pages, pages.origins, pages.text))
         return found
 
-    def person(
-        self,
-        parts: SiteParts,
-        origins: frozenset[str],
-        page_text: Callable[[str], str],
-        address: Callable[[str], str],
-        base: str,
-    ) -> Callable[[str], tuple[str, tuple[str, str] | None]]:
+    def person(self, pages: QuotedPages) -> Callable[[str], tuple[str, tuple[str, str] | None]]:
         """Return the function for the line on how to reach a person."""
-        key_pages = KeyPages(self._site, parts.content, address, base)
-        return Handoff(self._site, key_pages, origins, page_text).person
+        return Handoff(self._site, pages.key_pages, pages.origins, pages.text).person
 
-    def fallbacks(
-        self,
-        parts: SiteParts,
-        origins: frozenset[str],
-        page_text: Callable[[str], str],
-        address: Callable[[str], str],
-        base: str,
-    ) -> list[Shortcut]:
+    def fallbacks(self, pages: QuotedPages) -> list[Shortcut]:
         """Return the fallback before a refusal: the overview, for questions about the site's themes."""
-        key_pages = KeyPages(self._site, parts.content, address, base)
-        return [Overview(self._site, key_pages, origins, page_text, _asks_for_themes)]
+        return [Overview(self._site, pages.key_pages, pages.origins, pages.text, _asks_for_themes)]
 
     def clarifiers(self) -> list[Clarifier]:
         """Return the clarifiers."""

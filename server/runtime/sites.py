@@ -199,16 +199,13 @@ def _with_model(
     plain: Reflection, site: Site, model: ChatModel, incidents: Incidents, rarity: Rarity
 ) -> Reflection:
     """The same graders with the model before them: each falls back on the plain one."""
-    return Reflection(
+    return replace(
+        plain,
         documents=ModelDocuments(model, plain.documents, incidents, site.id),
         groundedness=ModelGroundedness(model, VerifiedGroundedness(), incidents),
         usefulness=ModelUsefulness(model, CoverageUsefulness(rarity), incidents),
         transformer=ModelTransformer(model, QueryLadder(rarity), incidents),
         strips=ModelDocuments(model, plain.strips, incidents, site.id),
-        confidence=plain.confidence,
-        nearness=plain.nearness,
-        max_count=plain.max_count,
-        max_retries=plain.max_retries,
     )
 
 

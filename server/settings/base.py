@@ -49,13 +49,26 @@ RateLimit = Annotated[str, Field(pattern=RATE)]
 """Such as 20/minute."""
 
 
+def written_as(form: str, problem: str) -> AfterValidator:
+    """Return the check that a value is empty or has the form of this regular expression."""
+    pattern = re.compile(form)
+
+    def check(value: str) -> str:
+        if value and not pattern.fullmatch(value):
+            raise ValueError(problem)
+        return value
+
+    return AfterValidator(check)
+
+
 def _web_address(value: str) -> str:
     if value and not re.match(r"^https?://[^/\s]+", value):
         raise ValueError("is not an address that starts with http:// or https://")
     return value if value.endswith("//") else value.rstrip("/")
 
 
-WebAddress = Annotated[str, AfterValidator(_web_address)]
+ADDRESS = AfterValidator(_web_address)
+WebAddress = Annotated[str, ADDRESS]
 """Empty, or an address without a slash at its end."""
 
 

@@ -1,15 +1,23 @@
 """How messages and events reach people and other systems, and what is stored about visitors and how long."""
 
-import re
 from typing import Annotated, ClassVar, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
-from server.settings.base import SECRET, Changeable, Group, RateLimit, prefixed
+from server.settings.base import SECRET, Changeable, Group, RateLimit, prefixed, written_as
 
-_SERVER = re.compile(r"smtps?://([^@/\s]+@)?(\[[0-9a-fA-F:.]+\]|[^@/\s:?]+)(:\d{1,5})?/?(\?tls=off)?")
+_SERVER = written_as(
+    r"smtps?://([^@/\s]+@)?(\[[0-9a-fA-F:.]+\]|[^@/\s:?]+)(:\d{1,5})?/?(\?tls=off)?",
+    "is not an address such as smtp://user:password@host:587",
+)
 _ADDRESS = r"[^@<>\s,;]+@[^@<>\s,;]+"
-_SENDER = re.compile(rf"{_ADDRESS}|[^@<>\r\n]*<{_ADDRESS}>")
+_SENDER = written_as(
+    rf"{_ADDRESS}|[^@<>\r\n]*<{_ADDRESS}>",
+    "is not an address such as docent@example.com or Docent <docent@example.com>",
+)
+_PAGE = written_as(
+    r"https?://[^/\s<>\"]+[^\s<>\"]*", "is not an address that starts with http:// or https://"
+)
 
 
 class ContactSettings(Group):
@@ -21,10 +29,10 @@ class ContactSettings(Group):
         "How messages travel, and what to do when they do not arrive: [Messages to people](contact.md)."
     )
 
-    smtp_url: Annotated[str, SECRET, Changeable("mail")] = Field(default="", alias="smtp_url")
+    smtp_url: Annotated[str, _SERVER, SECRET, Changeable("mail")] = Field(default="", alias="smtp_url")
     """Mail server: smtp://user:password@host:587 (STARTTLS) or smtps://user:password@host:465. Empty: no
     e-mail is sent."""
-    mail_from: Annotated[str, Changeable("mail")] = Field(default="", alias="mail_from")
+    mail_from: Annotated[str, _SENDER, Changeable("mail")] = Field(default="", alias="mail_from")
     """Sender of e-mails, such as docent@example.com."""
     limit: Annotated[RateLimit, Changeable("visitors")] = "20/hour"
     """Messages that visitors may send from one network address, such as 20/hour."""
@@ -40,20 +48,6 @@ class ContactSettings(Group):
         default=False, alias="webhook_allow_private"
     )
     """1 allows webhooks of events to reach this machine and private networks."""
-
-    @field_validator("smtp_url")
-    @classmethod
-    def _is_mail_server(cls, value: str) -> str:
-        if value and not _SERVER.fullmatch(value):
-            raise ValueError("is not an address such as smtp://user:password@host:587")
-        return value
-
-    @field_validator("mail_from")
-    @classmethod
-    def _is_sender(cls, value: str) -> str:
-        if value and not _SENDER.fullmatch(value):
-            raise ValueError("is not an address such as docent@example.com or Docent <docent@example.com>")
-        return value
 
     @model_validator(mode="after")
     def _has_sender(self) -> Self:
@@ -72,15 +66,8 @@ class PrivacySettings(Group):
     dashboard has announced it for 30 days."""
     consent_text: Annotated[str, Changeable("texts", long=True)] = Field(default="", max_length=600)
     """What visitors of new sites agree to before their first question. Empty: no consent is asked for."""
-    privacy_url: Annotated[str, Changeable("texts")] = ""
+    privacy_url: Annotated[str, _PAGE, Changeable("texts")] = ""
     """Privacy page that the widget of new sites links to, such as https://example.com/privacy."""
-
-    @field_validator("privacy_url")
-    @classmethod
-    def _is_page(cls, value: str) -> str:
-        if value and not re.fullmatch(r"https?://[^/\s<>\"]+[^\s<>\"]*", value):
-            raise ValueError("is not an address that starts with http:// or https://")
-        return value
 
     @property
     def new_site_options(self) -> dict[str, object]:

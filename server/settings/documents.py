@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, get_args, get_origin
 
-from pydantic import AfterValidator
-
 from server.settings import GROUPS, SETTINGS, Setting
-from server.settings.base import RATE
+from server.settings.base import ADDRESS, RATE
 from server.settings.reading import as_text
+from server.settings.serving import SECURITY_CONTACT
 
 INTRODUCTION = Path(__file__).with_name("introduction.md")
 
@@ -71,7 +70,7 @@ def _values(setting: Setting) -> str:
         return _range(setting)
     if any(getattr(rule, "pattern", "") == RATE for rule in setting.info.metadata):
         return "limit"
-    if any(isinstance(rule, AfterValidator) for rule in setting.info.metadata):
+    if ADDRESS in setting.info.metadata or SECURITY_CONTACT in setting.info.metadata:
         return "address"
     return {bool: "switch", Path: "path"}.get(kind, "text")
 

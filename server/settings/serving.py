@@ -4,23 +4,26 @@ import re
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from crawler.fetching.addresses import PrivateHost
-from server.settings.base import SECRET, Changeable, Group, RateLimit, WebAddress
+from server.settings.base import SECRET, Changeable, Group, RateLimit, WebAddress, written_as
 
 KEY_CHARS = 32
+_TOKEN = written_as(
+    r"[\x21-\x7e]{16,}", "is not a text of at least 16 letters, digits and signs without spaces"
+)
+_DATABASE = written_as(
+    r"(?s:(sqlite:///|postgresql(\+psycopg)?://).*)", "does not start with postgresql:// or sqlite:///"
+)
+_REDIS = written_as(r"(?s:(rediss?|unix)://.*)", "does not start with redis:// or rediss://")
 
 
-def _security_contact(value: str) -> str:
-    for contact in value.split(",") if value else ():
-        if not re.fullmatch(r"(mailto:[^\s@]+@[^\s@]+|https://\S+|tel:\+?[\d().-]+)", contact.strip()):
-            raise ValueError("is not a list of mailto:, https: or tel: addresses")
-    return value
-
-
-SecurityContact = Annotated[str, AfterValidator(_security_contact)]
-"""Empty, or addresses as security.txt takes them, separated by commas."""
+_CONTACT = r"\s*(mailto:[^\s@,]+@[^\s@,]+|https://[^\s,]+|tel:\+?[\d().-]+)\s*"
+SECURITY_CONTACT = written_as(
+    f"{_CONTACT}(,{_CONTACT})*", "is not a list of mailto:, https: or tel: addresses"
+)
+"""Addresses as security.txt takes them, separated by commas."""
 
 
 class ServingSettings(Group):
@@ -68,12 +71,12 @@ class ServingSettings(Group):
     """Port that serves metrics for Prometheus at /metrics, and nothing else. 0: no such port."""
     metrics_host: str = "127.0.0.1"
     """Network address of METRICS_PORT. 0.0.0.0 listens on all interfaces."""
-    metrics_token: Annotated[str, SECRET] = ""
+    metrics_token: Annotated[str, _TOKEN, SECRET] = ""
     """Bearer token, at least 16 characters, with which the main port serves /metrics. Empty: it does not."""
     otlp_endpoint: WebAddress = Field(default="", alias="otel_exporter_otlp_endpoint")
     """OpenTelemetry collector that takes traces over HTTP, such as http://127.0.0.1:4318. Empty: none are
     made."""
-    security_contact: SecurityContact = ""
+    security_contact: Annotated[str, SECURITY_CONTACT] = ""
     """Where to report a vulnerability of this server, for /.well-known/security.txt: mailto:, https: or tel:
     addresses, separated by commas. Empty: there is no such file."""
     security_policy: WebAddress = ""
@@ -90,13 +93,6 @@ class ServingSettings(Group):
                 '`python -c "import secrets; print(secrets.token_hex(32))"`, and set the short one as '
                 "SECRET_KEY_OLD if it was in use"
             )
-        return value
-
-    @field_validator("metrics_token")
-    @classmethod
-    def _cannot_be_guessed(cls, value: str) -> str:
-        if value and not re.fullmatch(r"[\x21-\x7e]{16,}", value):
-            raise ValueError("is not a text of at least 16 letters, digits and signs without spaces")
         return value
 
     @field_validator("private_hosts")
@@ -153,9 +149,9 @@ class StorageSettings(Group):
     backup_before_upgrade: bool = True
     """Write a backup to DATA_DIR/backups before a newer version of Docent changes the tables of the database.
     The newest three are kept."""
-    database_url: Annotated[str, SECRET] = ""
+    database_url: Annotated[str, _DATABASE, SECRET] = ""
     """PostgreSQL database, such as postgresql://user:password@host/name. Empty: SQLite in DATA_DIR."""
-    redis_url: Annotated[str, SECRET] = ""
+    redis_url: Annotated[str, _REDIS, SECRET] = ""
     """Redis server for history, rate limits and jobs, such as redis://host:6379/0. Empty: files in
     DATA_DIR."""
     chroma_url: WebAddress = ""
@@ -166,20 +162,6 @@ class StorageSettings(Group):
         """Folder of the prepared embedded model."""
         own = Path(self.models_dir) if self.models_dir else self.data_dir / "models"
         return own.expanduser().resolve()
-
-    @field_validator("database_url")
-    @classmethod
-    def _is_database(cls, value: str) -> str:
-        if value and not re.match(r"^(sqlite:///|postgresql(\+psycopg)?://)", value):
-            raise ValueError("does not start with postgresql:// or sqlite:///")
-        return value
-
-    @field_validator("redis_url")
-    @classmethod
-    def _is_redis(cls, value: str) -> str:
-        if value and not re.match(r"^(rediss?|unix)://", value):
-            raise ValueError("does not start with redis:// or rediss://")
-        return value
 
 
 class LimitSettings(Group):

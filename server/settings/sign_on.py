@@ -7,8 +7,11 @@ from typing import Annotated, ClassVar, Self
 from pydantic import Field, field_validator, model_validator
 
 from server.domain.roles import Role
-from server.settings.base import SECRET, Changeable, Group, WebAddress, prefixed
+from server.settings.base import SECRET, Changeable, Group, WebAddress, prefixed, written_as
 
+_SAFE = written_as(
+    r"(?s:https://.*|http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(/.*)?)", "does not start with https://"
+)
 _RULE = re.compile(r"(?P<who>[^=]+?)\s*=\s*(?P<role>viewer|editor|owner)")
 
 
@@ -21,7 +24,7 @@ class SignOnSettings(Group):
         "What to enter at the provider: [People and access](people.md#how-do-i-set-up-single-sign-on)."
     )
 
-    issuer: Annotated[WebAddress, Changeable("sign_on")] = ""
+    issuer: Annotated[WebAddress, _SAFE, Changeable("sign_on")] = ""
     """Address of the OpenID Connect provider, such as https://login.example.com. Empty: no single sign-on."""
     client_id: Annotated[str, Changeable("sign_on")] = ""
     """Id that the provider gave to this Docent."""
@@ -42,14 +45,6 @@ class SignOnSettings(Group):
     """Claim in which the provider lists a person's groups."""
     password_login: Annotated[bool, Changeable("sign_on")] = Field(default=True, alias="password_login")
     """0 switches passwords off on the login page: people use single sign-on or a passkey."""
-
-    @field_validator("issuer")
-    @classmethod
-    def _is_safe(cls, value: str) -> str:
-        local = re.match(r"^http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(/|$)", value)
-        if value and not value.startswith("https://") and not local:
-            raise ValueError("does not start with https://")
-        return value
 
     @field_validator("roles")
     @classmethod

@@ -14,7 +14,8 @@ class StorageUnavailable(StorageError):
 
 
 class UnknownRecord(StorageError):
-    """Nothing with this id is stored."""
+    """Nothing with this id is stored; the message says what. The classes below are for those that tell them
+    apart."""
 
 
 class UnknownSite(UnknownRecord):
@@ -33,20 +34,8 @@ class UnknownMessage(UnknownRecord):
     """No message has this id, or it is another visitor's."""
 
 
-class UnknownCrawl(UnknownRecord):
-    """No crawl has this number."""
-
-
 class WrongState(StorageError):
     """A crawl cannot be paused, resumed or stopped as it is; the message says why."""
-
-
-class UnknownPage(UnknownRecord):
-    """No page of the site has this address."""
-
-
-class UnknownFact(UnknownRecord):
-    """The site has no fact with this id."""
 
 
 class UnknownSource(UnknownRecord):
@@ -59,22 +48,6 @@ class UnknownCuratedAnswer(UnknownRecord):
 
 class UnknownContactRequest(UnknownRecord):
     """No message to people has this id."""
-
-
-class UnknownTestSet(UnknownRecord):
-    """No test set of the site, or no question of the set, has this number."""
-
-
-class UnknownGap(UnknownRecord):
-    """No gap has this id."""
-
-
-class UnknownRun(UnknownRecord):
-    """No run of a test set has this number on the site."""
-
-
-class UnknownPlaygroundRun(UnknownRecord):
-    """No run of the playground has this id, or it was removed after its time."""
 
 
 class SourceTooLarge(StorageError):

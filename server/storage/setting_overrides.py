@@ -8,7 +8,6 @@ from sqlalchemy import delete, select
 
 from server.storage.columns import now
 from server.storage.schema.people import setting_overrides
-from server.storage.statements import upsert
 from server.storage.store import Store, columns_of
 
 
@@ -35,11 +34,12 @@ class OverrideStore(Store):
 
     def put(self, values: Mapping[str, tuple[str, bool]], operator: str) -> None:
         """Store or replace settings, name -> (value, whether it is sealed), all or none."""
-        statement = upsert(self._db.dialect, setting_overrides, ("name",))
-        with self._db.begin() as connection:
-            for name, (value, sealed) in values.items():
-                row = {"name": name, "value": value, "sealed": sealed, "at": now(), "operator": operator}
-                connection.execute(statement, row)
+        by = {"at": now(), "operator": operator}
+        rows = [
+            {"name": name, "value": value, "sealed": is_it, **by} for name, (value, is_it) in values.items()
+        ]
+        if rows:
+            self._put(setting_overrides, rows)
 
     def drop(self, names: set[str]) -> int:
         """Reset settings; return how many had been changed."""

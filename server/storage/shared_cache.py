@@ -186,11 +186,6 @@ class RedisServer:
         except RedisError as error:
             raise StorageError(self._explain(error)) from error
 
-    def ping(self) -> None:
-        """Raise StorageError if the server does not answer."""
-        with self.client() as client:
-            client.ping()
-
     def close(self) -> None:
         """Close every connection. Using it again opens new ones."""
         self._client.connection_pool.disconnect()

@@ -13,13 +13,20 @@ AnySelect = Select[*tuple[Any, ...]]
 
 
 def upsert(
-    dialect: str, table: Table, key: Collection[str], instead: Mapping[str, ColumnElement[Any]] | None = None
+    dialect: str, table: Table, instead: Mapping[str, ColumnElement[Any]] | None = None
 ) -> sqlite.Insert | postgresql.Insert:
-    """An insert that updates a row with the same key: its other columns get the values of the insert, or the
-    expressions in `instead`, in which columns refer to the row before the update."""
+    """An insert that updates a row with the same primary key: its other columns get the values of the insert,
+    or the expressions in `instead`, in which columns refer to the row before the update."""
     insert = sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
-    changed = {column.name: insert.excluded[column.name] for column in table.c if column.name not in key}
-    return insert.on_conflict_do_update(index_elements=list(key), set_=changed | dict(instead or {}))
+    changed = {column.name: insert.excluded[column.name] for column in table.c if not column.primary_key}
+    key = list(table.primary_key.columns)
+    return insert.on_conflict_do_update(index_elements=key, set_=changed | dict(instead or {}))
+
+
+def adding(dialect: str, table: Table, counts: Collection[str]) -> sqlite.Insert | postgresql.Insert:
+    """An insert that adds its `counts` to those of a row with the same primary key."""
+    new = upsert(dialect, table).excluded
+    return upsert(dialect, table, {name: table.c[name] + new[name] for name in counts})
 
 
 def among(dialect: str, column: Column[Any], name: str) -> ColumnElement[bool]:

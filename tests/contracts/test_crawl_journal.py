@@ -13,7 +13,7 @@ from server.domain.site import Site
 from server.storage.crawls.journal import BATCH, CrawlJournal
 from server.storage.crawls.runs import CrawlStore
 from server.storage.database import Database
-from server.storage.errors import UnknownCrawl
+from server.storage.errors import UnknownRecord
 from server.storage.sites.sites import SiteStore
 
 ROOT = "https://shop.example"
@@ -134,7 +134,7 @@ def test_crawls_do_not_mix(database):
 def test_the_journal_of_a_deleted_crawl_says_so(database):
     lost = CrawlJournal(database, 99)
     for write in (lambda: lost.write([entry("a")]), lambda: lost.note("a", "b")):
-        with pytest.raises(UnknownCrawl, match="crawl 99"):
+        with pytest.raises(UnknownRecord, match="crawl 99"):
             write()
     assert list(lost.entries()) == []
 

@@ -13,7 +13,7 @@ from server.gaps.intake import GapIntake, Member, StoredGroup
 from server.gaps.store import GapStore
 from server.storage.conversations.conversations import ConversationStore, Retention
 from server.storage.conversations.feedback import FeedbackStore
-from server.storage.errors import UnknownGap
+from server.storage.errors import UnknownRecord
 from server.storage.schema.conversations import conversations, messages
 from server.storage.schema.sites import sites
 from server.storage.sites.sites import SiteStore
@@ -220,9 +220,9 @@ def test_what_the_operator_said_is_kept_with_who_said_it(talk):
     talk.gaps.judge("g", GapStatus.PLANNED, "soon", "ben")  # nothing changed
     event, _ = talk.gaps.history("g")
     assert (event.by, event.details) == ("ada", {"status": "planned", "before": "new", "note": "soon"})
-    with pytest.raises(UnknownGap, match="there is no gap"):
+    with pytest.raises(UnknownRecord, match="there is no gap"):
         talk.gaps.judge("x", GapStatus.NEW, "", "ada")
-    with pytest.raises(UnknownGap):
+    with pytest.raises(UnknownRecord):
         talk.gaps.was_asked("x", "refused", None)
 
 

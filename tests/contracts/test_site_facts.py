@@ -5,7 +5,7 @@ import pytest
 from server.domain.site import Site
 from server.domain.site_fact import FactKind, SiteFact
 from server.storage.content.site_facts import SiteFactStore
-from server.storage.errors import UnknownFact, UnknownSite
+from server.storage.errors import UnknownRecord, UnknownSite
 from server.storage.sites.sites import SiteStore
 
 PHONE = SiteFact(
@@ -78,7 +78,7 @@ def test_an_unknown_fact_and_an_unknown_site(store, database):
         lambda: store.correct("x", "1", ""),
         lambda: store.hide("x", "", hidden=True),
     ):
-        with pytest.raises(UnknownFact):
+        with pytest.raises(UnknownRecord):
             change()
     other = SiteFactStore(database, "other")
     with pytest.raises(UnknownSite):

@@ -9,7 +9,7 @@ from crawler.journal import JournalEntry
 from server.storage.columns import now
 from server.storage.crawls.journal import CrawlJournal
 from server.storage.crawls.runs import KEPT_CRAWLS, CrawlStore
-from server.storage.errors import UnknownCrawl, UnknownSite
+from server.storage.errors import UnknownRecord, UnknownSite
 from server.storage.leases import LEASE_S, new_holder
 from server.storage.schema.sites import crawls as crawl_table
 from server.storage.sites.sites import SiteStore
@@ -123,7 +123,7 @@ def test_a_crawl_whose_worker_was_not_heard_of_is_claimed_by_the_next(database, 
     assert crawls.beat(id, next_one) == ""
     assert not crawls.finish(id, "failed", "it was paused", lost)
     assert crawls.finish(id, "done", "30 pages", next_one)
-    with pytest.raises(UnknownCrawl):
+    with pytest.raises(UnknownRecord):
         crawls.progress(id, 30, 5, 5)
     assert (crawls.get(id).state, crawls.get(id).message) == ("done", "30 pages")
 
@@ -178,7 +178,7 @@ def test_unknown_crawls_and_sites_are_named(crawls, site):
         lambda: crawls.finish(99, "done"),
         lambda: crawls.get(99),
     ):
-        with pytest.raises(UnknownCrawl, match="no crawl 99"):
+        with pytest.raises(UnknownRecord, match="no crawl 99"):
             write()
     assert crawls.addresses.urls(99) == []
 

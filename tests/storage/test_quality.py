@@ -22,7 +22,7 @@ from server.quality.testset_store import StoredCase, TestSetStore
 from server.storage.content.content import ContentStore
 from server.storage.content.derived import DerivedStore
 from server.storage.content.reader import ContentReader
-from server.storage.errors import UnknownRun, UnknownSite, UnknownTestSet
+from server.storage.errors import UnknownRecord, UnknownSite
 from server.storage.leases import new_holder
 from server.storage.sites.sites import SiteStore
 from tests.storage.test_content import A, B, chunk, page
@@ -119,9 +119,9 @@ def test_sets_and_runs_of_another_site_are_not_there(database, sets, runs):
     run = runs.queue("shop", made.id, made.name, CHOSEN, 50)
     for call in (lambda: sets.get("other", made.id), lambda: sets.rename("other", made.id, "x"),
                  lambda: sets.case("other", made.id, 1), lambda: sets.take_out("other", made.id, 1)):  # fmt: skip
-        with pytest.raises(UnknownTestSet):
+        with pytest.raises(UnknownRecord):
             call()
-    with pytest.raises(UnknownRun):
+    with pytest.raises(UnknownRecord):
         runs.get("other", run.id)
     assert not sets.remove("other", made.id)
     assert not runs.remove("other", run.id)

@@ -7,35 +7,36 @@ went live: the next build continues from them, or `discard_unfinished` reverts t
 `unindexed` until `mark_indexed`, so that an interrupted build knows what is missing from the indexes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, astuple
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, case, delete, exists, or_, select, true, update
+from sqlalchemy import ColumnElement, Connection, bindparam, case, delete, exists, or_, select, true, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from crawler.spilling import Spilling
 from server.domain.chunk import Chunk
 from server.storage.columns import now
-from server.storage.content.reader import BATCH, ContentReader, PageRecord, page_of
+from server.storage.content.reader import BATCH, CHUNK, PAGE, ContentReader, PageRecord, generation_of
 from server.storage.database import Database
 from server.storage.errors import UnknownSite
 from server.storage.schema.content import chunks, pages
 from server.storage.schema.sites import sites
 from server.storage.statements import among, upsert
+from server.storage.store import SiteRows
 
 _NEWEST_PAGE = (pages.c.site_id == bindparam("site"), pages.c.died.is_(None))
 
+_FIELDS = tuple(Chunk.__dataclass_fields__)
 _MOMENTS = ("fetched_at", "first_seen_at")
 
 
-class ContentStore:
+class ContentStore(SiteRows):
     """Builds the next generation of one site's content, one writer at a time. `live` reads the live one."""
 
     def __init__(self, db: Database, site_id: str) -> None:
-        self._db = db
-        self.site_id = site_id
+        super().__init__(db, site_id)
         self.live = ContentReader(db, site_id)
 
     def next_generation(self) -> int:
@@ -52,21 +53,17 @@ class ContentStore:
 
     def known_pages(self) -> Spilling[PageRecord]:
         """Return all pages by address in their newest state, live or not yet."""
-        columns = [pages.c[name] for name in PageRecord.__dataclass_fields__]
         found = Spilling(_page_to_json, _page_from_json)
         with self._db.snapshot() as connection:
             streamed = connection.execution_options(yield_per=BATCH)
-            for row in streamed.execute(select(*columns).where(*_NEWEST_PAGE), {"site": self.site_id}):
-                found[row.url] = page_of(row)
+            for row in streamed.execute(select(*PAGE).where(*_NEWEST_PAGE), {"site": self.site_id}):
+                found[row.url] = PageRecord(*row)
         return found
 
     def chunk_ids(self, url: str) -> list[str]:
         """Return the ids of a page's chunks in the newest state written, in page order."""
-        ids = select(chunks.c.id).where(
-            chunks.c.site_id == self.site_id, chunks.c.url == url, chunks.c.died.is_(None)
-        )
-        with self._db.connect() as connection:
-            return list(connection.execute(ids.order_by(chunks.c.position)).scalars())
+        ids = select(chunks.c.id).where(*self._chunks_of(url))
+        return self._scalars(ids.order_by(chunks.c.position))
 
     def put_page(self, page: PageRecord, added: Sequence[Chunk], removed: Sequence[str]) -> None:
         """Store a page's new state in the next generation, all of it or nothing. Idempotent.
@@ -78,51 +75,42 @@ class ContentStore:
             live = self._hold(connection)
             self._end(connection, removed, live + 1)
             if added:
-                rows = [self._row(chunk, live + 1) for chunk in added]
+                own = {"site_id": self.site_id, "born": live + 1, "died": None}
+                rows = [{name: getattr(chunk, name) for name in _FIELDS} | own for chunk in added]
                 connection.execute(self._birth(live), rows)
             self._replace_page(connection, page, live + 1)
 
     def mark_indexed(self, urls: Sequence[str]) -> None:
         """Record that the chunks of these pages are in every index."""
         found = update(pages).where(*_NEWEST_PAGE, among(self._db.dialect, pages.c.url, "urls"))
-        with self._db.begin() as connection:
-            connection.execute(found.values(indexed=true()), {"site": self.site_id, "urls": list(urls)})
+        self._write(found.values(indexed=true()), {"site": self.site_id, "urls": list(urls)})
 
     def unindexed(self) -> list[str]:
         """Return the addresses of pages that were put and are not yet marked as indexed."""
         waiting = select(pages.c.url).where(*_NEWEST_PAGE, pages.c.indexed.is_not(true()))
-        with self._db.connect() as connection:
-            found = connection.execute(waiting.order_by(pages.c.url), {"site": self.site_id})
-            return list(found.scalars())
+        return self._scalars(waiting.order_by(pages.c.url), {"site": self.site_id})
 
     def newest_chunks(self, url: str) -> list[tuple[Chunk, bool]]:
         """Return the chunks of a page in the newest state written, each with whether it is not yet live."""
-        columns = [chunks.c[name] for name in Chunk.__dataclass_fields__]
-        newest = (chunks.c.site_id == self.site_id, chunks.c.url == url, chunks.c.died.is_(None))
-        live = select(sites.c.generation).where(sites.c.id == self.site_id).scalar_subquery()
-        found = select(*columns, (chunks.c.born > live).label("coming")).where(*newest)
-        with self._db.connect() as connection:
-            rows = connection.execute(found.order_by(chunks.c.position)).all()
+        is_coming = (chunks.c.born > generation_of(self.site_id)).label("coming")
+        found = select(*CHUNK, is_coming).where(*self._chunks_of(url))
+        rows = self._rows(found.order_by(chunks.c.position))
         return [(Chunk(*row[:-1]), bool(row.coming)) for row in rows]
 
     def is_changed(self) -> bool:
         """Return whether anything was written that is not live yet."""
-        live = select(sites.c.generation).where(sites.c.id == self.site_id).scalar_subquery()
+        live = generation_of(self.site_id)
         written = [
             exists().where(table.c.site_id == self.site_id, or_(table.c.born > live, table.c.died > live))
             for table in (pages, chunks)
         ]
-        with self._db.connect() as connection:
-            return bool(connection.execute(select(or_(*written))).scalar())
+        return bool(self._scalar(select(or_(*written))))
 
     def touch_page(self, url: str, *, etag: str, last_modified: str) -> None:
         """Record that a page was found and has not changed. Unknown pages are ignored."""
         found = update(pages).where(*_NEWEST_PAGE, pages.c.url == bindparam("at"))
-        with self._db.begin() as connection:
-            connection.execute(
-                found.values(etag=etag, last_modified=last_modified, missed=0, fetched_at=now()),
-                {"site": self.site_id, "at": url},
-            )
+        seen = found.values(etag=etag, last_modified=last_modified, missed=0, fetched_at=now())
+        self._write(seen, {"site": self.site_id, "at": url})
 
     def miss_page(self, url: str, crawl_id: int = 0) -> int:
         """Record that a page was not found. Return the number of consecutive crawls without it, 0 for an
@@ -143,7 +131,7 @@ class ContentStore:
         """Remove a page and its chunks from the next generation; return the ids of the chunks."""
         with self._db.begin() as connection:
             generation = self._hold(connection) + 1
-            newest = (chunks.c.site_id == self.site_id, chunks.c.url == url, chunks.c.died.is_(None))
+            newest = self._chunks_of(url)
             ids = list(connection.execute(select(chunks.c.id).where(*newest)).scalars())
             connection.execute(update(chunks).where(*newest).values(died=generation))
             self._end_page(connection, url, generation)
@@ -179,21 +167,16 @@ class ContentStore:
 
     def dead(self) -> list[str]:
         """Return the ids of chunks that readers of the live generation no longer see."""
-        live = select(sites.c.generation).where(sites.c.id == self.site_id).scalar_subquery()
+        live = generation_of(self.site_id)
         gone = select(chunks.c.id).where(chunks.c.site_id == self.site_id, chunks.c.died <= live)
-        with self._db.connect() as connection:
-            return list(connection.execute(gone).scalars())
+        return self._scalars(gone)
 
     def purge(self, ids: Sequence[str]) -> None:
         """Delete the dead chunks among these; live chunks and unknown ids are ignored."""
-        live = select(sites.c.generation).where(sites.c.id == self.site_id).scalar_subquery()
-        gone = delete(chunks).where(
-            chunks.c.site_id == self.site_id,
-            among(self._db.dialect, chunks.c.id, "ids"),
-            chunks.c.died <= live,
-        )
-        with self._db.begin() as connection:
-            connection.execute(gone, {"ids": list(ids)})
+        live = generation_of(self.site_id)
+        dead = (chunks.c.site_id == self.site_id, chunks.c.died <= live)
+        gone = delete(chunks).where(*dead, among(self._db.dialect, chunks.c.id, "ids"))
+        self._write(gone, {"ids": list(ids)})
 
     def _hold(self, connection: Connection) -> int:
         """Return the live generation and lock it until the transaction ends. Raises UnknownSite."""
@@ -209,35 +192,21 @@ class ContentStore:
         if ids:
             connection.execute(ended.values(died=generation), {"ids": list(ids)})
 
-    def _row(self, chunk: Chunk, generation: int) -> Mapping[str, Any]:
-        return {
-            "site_id": self.site_id,
-            "id": chunk.id,
-            "url": chunk.url,
-            "title": chunk.title,
-            "heading_path": chunk.heading_path,
-            "text": chunk.text,
-            "position": chunk.position,
-            "language": chunk.language,
-            "anchor": chunk.anchor,
-            "kind": chunk.kind,
-            "dated": chunk.dated,
-            "ended": chunk.ended,
-            "born": generation,
-            "died": None,
-        }
+    def _chunks_of(self, url: str) -> tuple[ColumnElement[bool], ...]:
+        """Chunks of a page in the newest state written."""
+        return chunks.c.site_id == self.site_id, chunks.c.url == url, chunks.c.died.is_(None)
 
     def _birth(self, live: int) -> sqlite.Insert | postgresql.Insert:
         # A row that died in an earlier generation and was not purged yet is born in the next one, so that
         # no reader sees it until then. Any other existing row keeps its generation.
         born = case((chunks.c.died <= live, live + 1), else_=chunks.c.born)
-        return upsert(self._db.dialect, chunks, key=("site_id", "id"), instead={"born": born})
+        return upsert(self._db.dialect, chunks, instead={"born": born})
 
     def _replace_page(self, connection: Connection, page: PageRecord, generation: int) -> None:
         old = update(pages).where(*_NEWEST_PAGE, pages.c.url == bindparam("at"), pages.c.born < generation)
         connection.execute(old.values(died=generation), {"site": self.site_id, "at": page.url})
         connection.execute(
-            upsert(self._db.dialect, pages, key=("site_id", "url", "born")),
+            upsert(self._db.dialect, pages),
             {
                 **asdict(page),
                 **{"site_id": self.site_id, "born": generation, "died": None, "missed": 0, "missed_in": 0},

@@ -10,15 +10,14 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, and_, delete, func, select, update
-from sqlalchemy.exc import IntegrityError
 
 from server.storage.columns import now
+from server.storage.content.reader import generation_of
 from server.storage.database import Database
-from server.storage.errors import UnknownSite
 from server.storage.schema.content import derived_indexes as indexes
 from server.storage.schema.content import model_replies as replies
-from server.storage.schema.sites import sites
 from server.storage.statements import among, upsert
+from server.storage.store import SiteRows, columns_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +34,15 @@ class DerivedState:
     built_at: datetime
 
 
-_STATE = (indexes.c.key, indexes.c.generation, indexes.c.signature, indexes.c.figures, indexes.c.built_at)
+_STATE = columns_of(DerivedState, indexes)
 
 
-class DerivedStore:
+class DerivedStore(SiteRows):
     """The derived indexes of one site."""
 
     def __init__(self, db: Database, site_id: str, generation: int | None = None) -> None:
         """With `generation`, `live` reads as if that generation were live."""
-        self._db = db
-        self.site_id = site_id
+        super().__init__(db, site_id)
         self._at = generation
 
     def put(self, key: str, generation: int, signature: str, body: bytes, figures: Mapping[str, Any]) -> None:
@@ -53,17 +51,13 @@ class DerivedStore:
             **{"site_id": self.site_id, "key": key, "generation": generation, "signature": signature},
             **{"figures": dict(figures), "built_at": now(), "body": body},
         }
-        statement = upsert(self._db.dialect, indexes, key=("site_id", "key", "generation"))
-        try:
-            with self._db.begin() as connection:
-                connection.execute(statement, row)
-                self._drop_replaced(connection, key)
-        except IntegrityError as error:
-            raise UnknownSite(f"there is no site {self.site_id!r}") from error
+        with self._adding() as connection:
+            connection.execute(upsert(self._db.dialect, indexes), row)
+            self._drop_replaced(connection, key)
 
     def live(self, key: str) -> DerivedState | None:
         """Return the state in use: of the live generation, or the newest before it; else None."""
-        at = self._live() if self._at is None else self._at
+        at = generation_of(self.site_id) if self._at is None else self._at
         return self._newest(key, indexes.c.generation <= at)
 
     def newest(self, key: str) -> DerivedState | None:
@@ -77,55 +71,42 @@ class DerivedStore:
             indexes.c.key == state.key,
             indexes.c.generation == state.generation,
         )
-        with self._db.connect() as connection:
-            return bytes(connection.execute(found).scalar() or b"")
+        return bytes(self._scalar(found) or b"")
 
     def states(self) -> list[DerivedState]:
         """Return all states of the site, by key, newest first."""
         found = select(*_STATE).where(indexes.c.site_id == self.site_id)
         ordered = found.order_by(indexes.c.key, indexes.c.generation.desc())
-        with self._db.connect() as connection:
-            return [DerivedState(*row) for row in connection.execute(ordered)]
+        return [DerivedState(*row) for row in self._rows(ordered)]
 
     def drop_coming(self) -> None:
         """Delete the states of generations that never went live."""
-        gone = delete(indexes).where(indexes.c.site_id == self.site_id, indexes.c.generation > self._live())
-        with self._db.begin() as connection:
-            connection.execute(gone)
+        coming = indexes.c.generation > generation_of(self.site_id)
+        self._write(delete(indexes).where(indexes.c.site_id == self.site_id, coming))
 
     def drop(self, key: str) -> None:
         """Remove every state of a derived index."""
-        gone = delete(indexes).where(indexes.c.site_id == self.site_id, indexes.c.key == key)
-        with self._db.begin() as connection:
-            connection.execute(gone)
-
-    def _live(self) -> Any:
-        return select(sites.c.generation).where(sites.c.id == self.site_id).scalar_subquery()
+        self._write(delete(indexes).where(indexes.c.site_id == self.site_id, indexes.c.key == key))
 
     def _newest(self, key: str, where: Any) -> DerivedState | None:
         found = select(*_STATE).where(indexes.c.site_id == self.site_id, indexes.c.key == key, where)
-        with self._db.connect() as connection:
-            row = connection.execute(found.order_by(indexes.c.generation.desc()).limit(1)).first()
+        row = self._row(found.order_by(indexes.c.generation.desc()).limit(1))
         return DerivedState(*row) if row else None
 
     def _drop_replaced(self, connection: Connection, key: str) -> None:
         mine = and_(indexes.c.site_id == self.site_id, indexes.c.key == key)
-        read = select(func.max(indexes.c.generation)).where(mine, indexes.c.generation <= self._live())
-        last = connection.execute(read).scalar()
+        is_read = indexes.c.generation <= generation_of(self.site_id)
+        last = connection.execute(select(func.max(indexes.c.generation)).where(mine, is_read)).scalar()
         if last is not None:
             connection.execute(delete(indexes).where(mine, indexes.c.generation < last))
 
 
-class ModelReplies:
+class ModelReplies(SiteRows):
     """Stored replies of models for one site, by a key of the request."""
-
-    def __init__(self, db: Database, site_id: str) -> None:
-        self._db = db
-        self._site_id = site_id
 
     def known(self, keys: Sequence[str]) -> dict[str, str]:
         """Return the stored replies to these requests, by key, and mark them as used now."""
-        ours = (replies.c.site_id == self._site_id, among(self._db.dialect, replies.c.key, "keys"))
+        ours = (replies.c.site_id == self.site_id, among(self._db.dialect, replies.c.key, "keys"))
         with self._db.begin() as connection:
             rows = connection.execute(
                 select(replies.c.key, replies.c.reply).where(*ours), {"keys": list(keys)}
@@ -138,16 +119,11 @@ class ModelReplies:
 
     def keep(self, key: str, kind: str, reply: str) -> None:
         """Store a reply. Raises UnknownSite."""
-        row = {"site_id": self._site_id, "key": key, "kind": kind, "reply": reply, "used_at": now()}
-        try:
-            with self._db.begin() as connection:
-                connection.execute(upsert(self._db.dialect, replies, key=("site_id", "key")), row)
-        except IntegrityError as error:
-            raise UnknownSite(f"there is no site {self._site_id!r}") from error
+        row = {"site_id": self.site_id, "key": key, "kind": kind, "reply": reply, "used_at": now()}
+        self._put(replies, row)
 
     def drop_unused(self, since: datetime, kinds: Sequence[str]) -> None:
         """Delete the replies of these kinds that no build used after `since`."""
-        ours = (replies.c.site_id == self._site_id, replies.c.used_at < since)
+        ours = (replies.c.site_id == self.site_id, replies.c.used_at < since)
         gone = delete(replies).where(*ours, among(self._db.dialect, replies.c.kind, "kinds"))
-        with self._db.begin() as connection:
-            connection.execute(gone, {"kinds": list(kinds)})
+        self._write(gone, {"kinds": list(kinds)})

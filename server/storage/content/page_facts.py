@@ -7,67 +7,45 @@ from itertools import groupby
 from typing import Any
 
 from sqlalchemy import delete, func, select, update
-from sqlalchemy.exc import IntegrityError
 
 from server.domain.chunk import Chunk
 from server.domain.derived import PageFacts
 from server.storage.columns import now
 from server.storage.content.reader import ContentReader
-from server.storage.database import Database
-from server.storage.errors import UnknownSite
 from server.storage.schema.content import page_facts as facts
 from server.storage.schema.content import page_moves, pages
 from server.storage.statements import among, upsert
+from server.storage.store import SiteRows
 
 
-class PageFactStore:
+class PageFactStore(SiteRows):
     """Facts about one site's pages, from the last crawl."""
-
-    def __init__(self, db: Database, site_id: str) -> None:
-        self._db = db
-        self._site_id = site_id
 
     def put(self, found: Mapping[str, PageFacts]) -> None:
         """Store the facts of these pages, by address. Raises UnknownSite."""
-        rows = [{"site_id": self._site_id, "url": url, "facts": asdict(of)} for url, of in found.items()]
-        if not rows:
-            return
-        try:
-            with self._db.begin() as connection:
-                connection.execute(upsert(self._db.dialect, facts, key=("site_id", "url")), rows)
-        except IntegrityError as error:
-            raise UnknownSite(f"there is no site {self._site_id!r}") from error
+        if rows := [{"site_id": self.site_id, "url": url, "facts": asdict(of)} for url, of in found.items()]:
+            self._put(facts, rows)
 
     def all(self) -> dict[str, PageFacts]:
         """Return all facts by address."""
         links: dict[tuple[str, str], tuple[str, str]] = {}
-        with self._db.connect() as connection:
-            found = connection.execute(
-                select(facts.c.url, facts.c.facts).where(facts.c.site_id == self._site_id)
-            )
-            return {row.url: _facts(row.facts, links) for row in found}
+        wanted = select(facts.c.url, facts.c.facts).where(facts.c.site_id == self.site_id)
+        with self._db.connect() as connection:  # row by row, because all of them take much memory
+            return {row.url: _facts(row.facts, links) for row in connection.execute(wanted)}
 
     def get(self, url: str) -> PageFacts:
         """Return the facts of one page; empty for an unknown page."""
-        one = select(facts.c.facts).where(facts.c.site_id == self._site_id, facts.c.url == url)
-        with self._db.connect() as connection:
-            found = connection.execute(one).scalar()
+        found = self._scalar(select(facts.c.facts).where(facts.c.site_id == self.site_id, facts.c.url == url))
         return _facts(found, {}) if found else PageFacts()
 
     def urls(self) -> set[str]:
         """Return the addresses of pages that have facts."""
-        with self._db.connect() as connection:
-            return set(
-                connection.execute(select(facts.c.url).where(facts.c.site_id == self._site_id)).scalars()
-            )
+        return set(self._scalars(select(facts.c.url).where(facts.c.site_id == self.site_id)))
 
     def remove(self, urls: Sequence[str]) -> None:
         """Delete the facts of these pages. Unknown addresses are ignored."""
-        gone = delete(facts).where(
-            facts.c.site_id == self._site_id, among(self._db.dialect, facts.c.url, "urls")
-        )
-        with self._db.begin() as connection:
-            connection.execute(gone, {"urls": list(urls)})
+        these = (facts.c.site_id == self.site_id, among(self._db.dialect, facts.c.url, "urls"))
+        self._write(delete(facts).where(*these), {"urls": list(urls)})
 
 
 def _facts(value: Mapping[str, Any], links: dict[tuple[str, str], tuple[str, str]]) -> PageFacts:
@@ -82,20 +60,16 @@ def _facts(value: Mapping[str, Any], links: dict[tuple[str, str], tuple[str, str
     )
 
 
-class PageMoves:
+class PageMoves(SiteRows):
     """Moves of the pages of one site."""
-
-    def __init__(self, db: Database, site_id: str) -> None:
-        self._db = db
-        self._site_id = site_id
 
     def record(self, old_url: str, new_url: str) -> None:
         """Record a move. The new address takes over the time when the old one was first seen. Idempotent."""
-        row = {"site_id": self._site_id, "old_url": old_url, "new_url": new_url, "at": now()}
-        mine = pages.c.site_id == self._site_id
+        row = {"site_id": self.site_id, "old_url": old_url, "new_url": new_url, "at": now()}
+        mine = pages.c.site_id == self.site_id
         first = select(func.min(pages.c.first_seen_at)).where(mine, pages.c.url.in_([old_url, new_url]))
         with self._db.begin() as connection:
-            connection.execute(upsert(self._db.dialect, page_moves, key=("site_id", "old_url")), row)
+            connection.execute(upsert(self._db.dialect, page_moves), row)
             seen = connection.execute(first).scalar()
             if seen is not None:
                 moved = update(pages).where(mine, pages.c.url == new_url)
@@ -104,9 +78,8 @@ class PageMoves:
     def all(self) -> dict[str, str]:
         """Return the new addresses by old address."""
         mine = select(page_moves.c.old_url, page_moves.c.new_url)
-        with self._db.connect() as connection:
-            rows = connection.execute(mine.where(page_moves.c.site_id == self._site_id))
-            return {old: new for old, new in rows}
+        rows = self._rows(mine.where(page_moves.c.site_id == self.site_id))
+        return {old: new for old, new in rows}
 
 
 class StoredText:

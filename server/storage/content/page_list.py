@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, and_, case, exists, func, or_, select, true
 
+from server.storage.content.decisions import HAS_NEWS
 from server.storage.content.reader import alive_in, literal_pattern
 from server.storage.database import Database
 from server.storage.schema.content import page_citations as citations
@@ -14,6 +15,7 @@ from server.storage.schema.content import page_quotes as quotes
 from server.storage.schema.content import pages
 from server.storage.schema.sites import sites
 from server.storage.statements import AnySelect
+from server.storage.store import SiteRows
 
 ADDRESS, TIMES, LAST = "address", "times", "last"
 SORTS = (ADDRESS, TIMES, LAST)
@@ -54,15 +56,13 @@ class ListedPage:
     """Number of quotes that were no longer on the page at its last change."""
 
 
-class PageList:
+class PageList(SiteRows):
     """Live pages of one site. `base` is Docent's public address, which serves uploaded pages."""
 
     def __init__(self, db: Database, site_id: str, base: str) -> None:
-        self._db = db
-        self._site_id = site_id
-        self._address: ColumnElement[str] = case(
-            (pages.c.url.startswith("/"), base + pages.c.url), else_=pages.c.url
-        )
+        super().__init__(db, site_id)
+        is_own = pages.c.url.startswith("/")
+        self._address: ColumnElement[str] = case((is_own, base + pages.c.url), else_=pages.c.url)
 
     def find(self, wanted: PageFilter, limit: int, offset: int = 0) -> list[ListedPage]:
         """Return matching pages in the requested order, then by address."""
@@ -71,25 +71,23 @@ class PageList:
         joined = pages.join(sites, self._live()).outerjoin(decisions, decided).outerjoin(quotes, checked)
         order: list[ColumnElement[Any]] = [pages.c.url]
         if wanted.sort in (TIMES, LAST):
-            of_page = and_(citations.c.site_id == self._site_id, citations.c.url == self._address)
+            of_page = and_(citations.c.site_id == self.site_id, citations.c.url == self._address)
             joined = joined.outerjoin(citations, of_page)
             first = citations.c.times if wanted.sort == TIMES else citations.c.last_at
             order.insert(0, first.desc().nulls_last())
         found = self._columns().select_from(joined).where(*self._conditions(wanted))
-        with self._db.connect() as connection:
-            rows = connection.execute(found.order_by(*order).limit(limit).offset(offset))
-            return [ListedPage(*row) for row in rows]
+        rows = self._rows(found.order_by(*order).limit(limit).offset(offset))
+        return [ListedPage(*row) for row in rows]
 
     def languages(self) -> list[str]:
         """Return the languages of the live pages, sorted."""
         spoken = select(pages.c.language).select_from(pages.join(sites, self._live())).distinct()
-        with self._db.connect() as connection:
-            return sorted(filter(None, connection.execute(spoken).scalars()))
+        return sorted(filter(None, self._scalars(spoken)))
 
     def _live(self) -> ColumnElement[bool]:
         return and_(
-            pages.c.site_id == self._site_id,
-            sites.c.id == self._site_id,
+            pages.c.site_id == self.site_id,
+            sites.c.id == self.site_id,
             alive_in(pages, sites.c.generation),
         )
 
@@ -98,7 +96,7 @@ class PageList:
             *(pages.c.url, pages.c.title, pages.c.language, pages.c.source, pages.c.fetched_at),
             func.coalesce(decisions.c.edited, False),
             func.coalesce(decisions.c.pinned, False),
-            func.coalesce(_news(), False),
+            func.coalesce(HAS_NEWS, False),
             func.coalesce(quotes.c.broken, 0),
         )
 
@@ -120,21 +118,13 @@ class PageList:
     def _state(self, state: str) -> ColumnElement[bool]:
         # An alias, because sorting joins the table too.
         figures = citations.alias("figures")
-        own = (figures.c.site_id == self._site_id, figures.c.url == self._address)
+        own = (figures.c.site_id == self.site_id, figures.c.url == self._address)
         is_cited = exists().where(*own).correlate(pages)
         return {
             CITED: is_cited,
             UNCITED: ~is_cited,
             BROKEN: quotes.c.broken > 0,
             EDITED: decisions.c.edited == true(),
-            NEWS: _news(),
+            NEWS: HAS_NEWS,
             PINNED: decisions.c.pinned == true(),
         }[state]
-
-
-def _news() -> ColumnElement[bool]:
-    return and_(
-        decisions.c.edited == true(),
-        decisions.c.site_hash != "",
-        decisions.c.site_hash != decisions.c.accepted_hash,
-    )

@@ -10,14 +10,15 @@ from datetime import datetime
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import FromClause, and_, bindparam, func, literal_column, or_, select, tuple_
+from sqlalchemy import FromClause, ScalarSelect, and_, bindparam, func, literal_column, or_, select, tuple_
 from sqlalchemy.sql.elements import BindParameter, ColumnElement
 
 from server.domain.chunk import Chunk, joined_text
 from server.storage.database import Database
 from server.storage.schema.content import chunks, page_facts, pages
 from server.storage.schema.sites import sites
-from server.storage.statements import AnyRow, AnySelect, among
+from server.storage.statements import AnySelect, among
+from server.storage.store import SiteRows, columns_of
 
 BATCH = 1000
 MOST_KEPT = 3000
@@ -47,16 +48,7 @@ class PageRecord:
     """Shared by the variants of a page in several languages, see crawler.judging.variants."""
 
 
-_CHUNK = (
-    *(chunks.c.id, chunks.c.url, chunks.c.title, chunks.c.heading_path),
-    *(chunks.c.text, chunks.c.position, chunks.c.language, chunks.c.anchor),
-    *(chunks.c.kind, chunks.c.dated, chunks.c.ended),
-)
-_PAGE = (
-    *(pages.c.url, pages.c.title, pages.c.language, pages.c.content_hash),
-    *(pages.c.etag, pages.c.last_modified, pages.c.missed, pages.c.fetched_at),
-    *(pages.c.first_seen_at, pages.c.source, pages.c.variant_group),
-)
+CHUNK, PAGE = columns_of(Chunk, chunks), columns_of(PageRecord, pages)
 
 
 def alive_in(table: FromClause, generation: ColumnElement[int]) -> ColumnElement[bool]:
@@ -73,9 +65,9 @@ class _Statements:
         site: BindParameter[str] = bindparam("site")
         at: ColumnElement[int] = sites.c.generation if live else bindparam("generation")
         own = [sites.c.id == site] if live else []
-        self._chunks = select(*_CHUNK).where(chunks.c.site_id == site, *own, alive_in(chunks, at))
+        self._chunks = select(*CHUNK).where(chunks.c.site_id == site, *own, alive_in(chunks, at))
         of_pages = (pages.c.site_id == site, *own, alive_in(pages, at))
-        self._pages = select(*_PAGE).where(*of_pages)
+        self._pages = select(*PAGE).where(*of_pages)
         self._by_id: dict[str, AnySelect] = {}
         self.page = self._chunks.where(chunks.c.url == bindparam("url")).order_by(chunks.c.position)
         self.find = self._pages.where(pages.c.url == bindparam("url"))
@@ -123,7 +115,7 @@ _FACTS = select(page_facts.c.facts).where(
 )
 _GENERATION = select(sites.c.generation, sites.c.created_at).where(sites.c.id == bindparam("site"))
 _NEXT_BATCH = (
-    select(*_CHUNK)
+    select(*CHUNK)
     .where(
         chunks.c.site_id == bindparam("site"),
         alive_in(chunks, bindparam("generation")),
@@ -177,7 +169,7 @@ class Holdout:
     """Additional pages, by address."""
 
 
-class ContentReader:
+class ContentReader(SiteRows):
     """Reads the live pages and chunks of one site. An unknown site has none.
 
     With `generation` it reads that generation instead, to measure an index before it goes live.
@@ -186,8 +178,7 @@ class ContentReader:
     def __init__(
         self, db: Database, site_id: str, generation: int | None = None, holdout: Holdout | None = None
     ) -> None:
-        self._db = db
-        self.site_id = site_id
+        super().__init__(db, site_id)
         self._statements = _LIVE if generation is None else _GIVEN
         self._generation = generation
         self._values = {"site": site_id} | ({} if generation is None else {"generation": generation})
@@ -214,8 +205,7 @@ class ContentReader:
         is_open = reading is not None and reading.is_open
         if reading is not None and is_open and reading.state is not None:
             return reading.state
-        with self._db.connect() as connection:
-            row = connection.execute(_GENERATION, self._values).first()
+        row = self._row(_GENERATION, self._values)
         state = (self.site_id, int(row[0] or 0), row[1]) if row else (self.site_id, 0, None)
         if reading is not None and is_open:
             reading.state = state
@@ -229,8 +219,7 @@ class ContentReader:
         """Return the generation that is read; 0 if there is none yet."""
         if self._generation is not None:
             return self._generation
-        with self._db.connect() as connection:
-            return int(connection.execute(_GENERATION, self._values).scalar() or 0)
+        return int(self._scalar(_GENERATION, self._values) or 0)
 
     def load(self, ids: Sequence[str]) -> dict[str, Chunk]:
         """Return the chunks with these ids, by id, in the order of `ids`. Unknown ids are left out."""
@@ -284,21 +273,16 @@ class ContentReader:
         key, kept = (self._state(), url), self._kept.links
         found = kept.get(key)
         if found is None:
-            with self._db.connect() as connection:
-                read = connection.execute(_FACTS, {"site": self.site_id, "url": url}).scalar()
+            read = self._scalar(_FACTS, {"site": self.site_id, "url": url})
             kept[key] = found = tuple((address, words) for address, words in read["links"]) if read else ()
         return found
 
     def _loaded(self, ids: Sequence[str], values: Mapping[str, Any]) -> dict[str, Chunk]:
-        with self._db.connect() as connection:
-            statement = _GIVEN.by_id(self._db.dialect)
-            rows = connection.execute(statement, {**values, "ids": list(ids)}).all()
-        return {row[0]: chunk_of(row) for row in rows}
+        statement = _GIVEN.by_id(self._db.dialect)
+        return {row[0]: Chunk(*row) for row in self._rows(statement, {**values, "ids": list(ids)})}
 
     def _page(self, url: str, values: Mapping[str, Any]) -> list[Chunk]:
-        with self._db.connect() as connection:
-            rows = connection.execute(_GIVEN.page, {**values, "url": url}).all()
-        return [chunk_of(row) for row in rows]
+        return [Chunk(*row) for row in self._rows(_GIVEN.page, {**values, "url": url})]
 
     def pages(self, *, limit: int = 100, offset: int = 0, search: str = "") -> list[PageRecord]:
         """Return pages by address whose address or title contains `search`, ignoring case."""
@@ -307,31 +291,27 @@ class ContentReader:
         if search:
             statement = self._statements.searched
             values["search"] = literal_pattern(search.lower())
-        with self._db.connect() as connection:
-            found = [page_of(row) for row in connection.execute(statement, values)]
+        found = [PageRecord(*row) for row in self._rows(statement, values)]
         return [page for page in found if not self.holdout.hides(page.url)]
 
     def live_hashes(self) -> dict[str, str]:
         """Return the content hash of every page by address; "-" for a page without a known hash."""
-        with self._db.connect() as connection:
-            rows = connection.execute(self._statements.hashes, self._values)
-            return {url: content_hash or "-" for url, content_hash in rows}
+        rows = self._rows(self._statements.hashes, self._values)
+        return {url: content_hash or "-" for url, content_hash in rows}
 
     def find(self, url: str) -> PageRecord | None:
         """Return a page by its address, or None."""
-        with self._db.connect() as connection:
-            row = connection.execute(self._statements.find, {**self._values, "url": url}).first()
-        return None if row is None else page_of(row)
+        row = self._row(self._statements.find, {**self._values, "url": url})
+        return None if row is None else PageRecord(*row)
 
     def variants(self, urls: Collection[str], language: str) -> dict[str, str]:
         """Return the address of the variant in this language, for those of the pages that have one and are in
         another language."""
         at = {"generation": self._state()[1] if self._generation is None else self._generation}
         groups: dict[tuple[str, str], dict[str, list[str]]] = {}
-        with self._db.connect() as connection:
-            values = {**self._values, **at, "urls": list(urls)}
-            for url, own, other, spoken in connection.execute(_VARIANTS[self._db.dialect], values):
-                groups.setdefault((url, own), {}).setdefault(spoken, []).append(other)
+        values = {**self._values, **at, "urls": list(urls)}
+        for url, own, other, spoken in self._rows(_VARIANTS[self._db.dialect], values):
+            groups.setdefault((url, own), {}).setdefault(spoken, []).append(other)
         return {
             url: variants[0]
             for (url, own), group in groups.items()
@@ -342,14 +322,12 @@ class ContentReader:
 
     def counts(self) -> tuple[int, int]:
         """Return the number of pages and of chunks."""
-        with self._db.connect() as connection:
-            live_pages, live_chunks = connection.execute(self._statements.counts, self._values).one()
+        live_pages, live_chunks = self._rows(self._statements.counts, self._values)[0]
         return int(live_pages), int(live_chunks)
 
     def ids(self) -> set[str]:
         """Return the ids of all chunks."""
-        with self._db.connect() as connection:
-            return set(connection.execute(self._statements.ids, self._values).scalars())
+        return set(self._scalars(self._statements.ids, self._values))
 
     def every_chunk(self) -> Iterator[Chunk]:
         """Yield all chunks of the generation that is live when the iteration begins, page by page. Only one
@@ -357,12 +335,16 @@ class ContentReader:
         after: dict[str, Any] = {"url": "", "position": -1, "id": ""}
         after |= {"site": self.site_id, "generation": self.live_generation(), "count": BATCH}
         while True:
-            with self._db.connect() as connection:
-                rows = connection.execute(_NEXT_BATCH, after).all()
-            yield from (chunk for chunk in map(chunk_of, rows) if not self.holdout.hides(chunk.url))
+            rows = self._rows(_NEXT_BATCH, after)
+            yield from (Chunk(*row) for row in rows if not self.holdout.hides(row.url))
             if len(rows) < BATCH:
                 return
             after |= {"url": rows[-1].url, "position": rows[-1].position, "id": rows[-1].id}
+
+
+def generation_of(site_id: str) -> ScalarSelect[int]:
+    """Return the live generation of a site, for use in a statement."""
+    return select(sites.c.generation).where(sites.c.id == site_id).scalar_subquery()
 
 
 def stored_rows(database: Database) -> dict[str, float]:
@@ -376,13 +358,3 @@ def stored_rows(database: Database) -> dict[str, float]:
 def literal_pattern(text: str) -> str:
     """Escape `text` for LIKE with the escape character \\, so that % and _ are literal."""
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-
-
-def chunk_of(row: AnyRow) -> Chunk:
-    """Return the chunk in a row of _CHUNK's columns."""
-    return Chunk(*row)
-
-
-def page_of(row: AnyRow) -> PageRecord:
-    """Return the page in a row of _PAGE's columns."""
-    return PageRecord(*row)

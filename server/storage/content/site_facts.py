@@ -1,76 +1,66 @@
 """The card of facts of a site: what the last crawl found, and what operators made of it."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from secrets import token_hex
 
 from sqlalchemy import delete, or_, select, update
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql.elements import ColumnElement
 
 from server.domain.site_fact import FactKind, SiteFact
 from server.storage.columns import now
-from server.storage.database import Database
-from server.storage.errors import UnknownFact, UnknownSite
+from server.storage.errors import UnknownRecord
 from server.storage.schema.content import site_facts as facts
 from server.storage.statements import AnyRow, among, upsert
+from server.storage.store import SiteRows, columns_of
 
-_COLUMNS = tuple(facts.c[field.name] for field in fields(SiteFact))
+_COLUMNS = columns_of(SiteFact, facts)
 _FOUND = ("position", "kind", "label", "value", "url", "quote", "language", "main", "found", "seen_at")
 """Columns that a crawl writes; the others are the operators'."""
 
 
-class SiteFactStore:
+class SiteFactStore(SiteRows):
     """The facts of one site."""
-
-    def __init__(self, db: Database, site_id: str) -> None:
-        self._db = db
-        self._site_id = site_id
 
     def put(self, found: Sequence[SiteFact]) -> None:
         """Store what a crawl found, in this order. Facts that it did not find are deleted, unless an operator
         edited, hid or added them. Raises UnknownSite."""
         at, dialect = now(), self._db.dialect
         rows = [
-            {**_row(fact), "site_id": self._site_id, "position": position, "found": True, "seen_at": at}
+            {**_values(fact), "site_id": self.site_id, "position": position, "found": True, "seen_at": at}
             for position, fact in enumerate(found)
         ]
         known = among(dialect, facts.c.id, "ids")
         decided = or_(facts.c.added, facts.c.hidden, facts.c.own_value != "")
         kept = {column.name: column for column in facts.c if column.name not in _FOUND}
         ids = {"ids": [fact.id for fact in found]}
-        try:
-            with self._db.begin() as connection:
-                connection.execute(delete(facts).where(self._mine, ~known, ~decided), ids)
-                missing = update(facts).where(self._mine, ~known, ~facts.c.added)
-                connection.execute(missing.values(found=False), ids)
-                if rows:
-                    connection.execute(upsert(dialect, facts, ("site_id", "id"), kept), rows)
-        except IntegrityError as error:
-            raise UnknownSite(f"there is no site {self._site_id!r}") from error
+        with self._adding() as connection:
+            connection.execute(delete(facts).where(self._mine, ~known, ~decided), ids)
+            missing = update(facts).where(self._mine, ~known, ~facts.c.added)
+            connection.execute(missing.values(found=False), ids)
+            if rows:
+                connection.execute(upsert(dialect, facts, kept), rows)
 
     def all(self) -> list[SiteFact]:
         """Return all facts by kind, those that operators wrote first, then in the order of the crawl."""
         own = select(*_COLUMNS).where(self._mine).order_by(facts.c.position, facts.c.id)
-        with self._db.connect() as connection:
-            found = [_fact(row) for row in connection.execute(own)]
+        found = [_fact(row) for row in self._rows(own)]
         kinds = list(FactKind)
         return sorted(found, key=lambda one: (kinds.index(one.kind), not (one.added or one.own_value)))
 
     def get(self, fact_id: str) -> SiteFact:
-        """Return one fact. Raises UnknownFact."""
-        with self._db.connect() as connection:
-            row = connection.execute(select(*_COLUMNS).where(self._mine, facts.c.id == fact_id)).first()
+        """Return one fact. Raises UnknownRecord."""
+        row = self._row(select(*_COLUMNS).where(self._mine, facts.c.id == fact_id))
         if row is None:
-            raise UnknownFact(f"this site has no fact {fact_id!r}")
+            raise UnknownRecord(f"this site has no fact {fact_id!r}")
         return _fact(row)
 
     def correct(self, fact_id: str, value: str, by: str) -> None:
-        """Replace the value of a fact, or with "" take the site's own again. Raises UnknownFact."""
+        """Replace the value of a fact, or with "" take the site's own again. Raises UnknownRecord."""
         self._edit(fact_id, by, own_value="" if value == self.get(fact_id).value else value)
 
     def hide(self, fact_id: str, by: str, *, hidden: bool) -> None:
-        """Keep a fact out of the answers, or give it again. Raises UnknownFact."""
+        """Keep a fact out of the answers, or give it again. Raises UnknownRecord."""
         self._edit(fact_id, by, hidden=hidden)
 
     def add(self, kind: FactKind, label: str, value: str, url: str, by: str) -> SiteFact:
@@ -81,34 +71,27 @@ class SiteFactStore:
             token_hex(8), kind, label, value, url, main=not label, added=True,
             seen_at=at, edited_by=by, edited_at=at,
         )  # fmt: skip
-        row = {**_row(made), "site_id": self._site_id, "position": 0}
-        try:
-            with self._db.begin() as connection:
-                connection.execute(upsert(self._db.dialect, facts, ("site_id", "id")), row)
-        except IntegrityError as error:
-            raise UnknownSite(f"there is no site {self._site_id!r}") from error
+        row = {**_values(made), "site_id": self.site_id, "position": 0}
+        self._put(facts, row)
         return made
 
     def remove(self, fact_id: str) -> bool:
         """Delete a fact that an operator added, or that the last crawl did not find; return whether there was
         one."""
         gone = delete(facts).where(self._mine, facts.c.id == fact_id, or_(facts.c.added, ~facts.c.found))
-        with self._db.begin() as connection:
-            return bool(connection.execute(gone).rowcount)
+        return bool(self._write(gone))
 
     @property
     def _mine(self) -> ColumnElement[bool]:
-        return facts.c.site_id == self._site_id
+        return facts.c.site_id == self.site_id
 
     def _edit(self, fact_id: str, by: str, **values: object) -> None:
         change = update(facts).where(self._mine, facts.c.id == fact_id)
-        with self._db.begin() as connection:
-            done = connection.execute(change.values(**values, edited_by=by, edited_at=now()))
-        if not done.rowcount:
-            raise UnknownFact(f"this site has no fact {fact_id!r}")
+        if not self._write(change.values(**values, edited_by=by, edited_at=now())):
+            raise UnknownRecord(f"this site has no fact {fact_id!r}")
 
 
-def _row(fact: SiteFact) -> dict[str, object]:
+def _values(fact: SiteFact) -> dict[str, object]:
     return {**asdict(fact), "kind": fact.kind.value}
 
 

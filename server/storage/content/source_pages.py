@@ -7,10 +7,10 @@ from typing import Any
 from sqlalchemy import and_, bindparam, delete, exists, or_, select
 
 from server.storage.content.reader import alive_in
-from server.storage.database import Database
 from server.storage.schema.content import pages, source_blobs, source_items, source_pages, sources
 from server.storage.schema.sites import sites
 from server.storage.statements import upsert
+from server.storage.store import SiteRows, columns_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class PageVersion:
     """The file's name."""
 
 
-_VERSION = tuple(source_pages.c[name] for name in PageVersion.__dataclass_fields__)
-_ITEM = tuple(source_items.c[name] for name in SourceItem.__dataclass_fields__)
+_VERSION = columns_of(PageVersion, source_pages)
+_ITEM = columns_of(SourceItem, source_items)
 _LIVE = select(*_VERSION).where(
     source_pages.c.site_id == bindparam("site"),
     source_pages.c.url == bindparam("url"),
@@ -55,47 +55,29 @@ _LIVE = select(*_VERSION).where(
 )
 
 
-class SourcePages:
+class SourcePages(SiteRows):
     """Pages and parts of the sources of one site."""
-
-    def __init__(self, db: Database, site_id: str) -> None:
-        self._db = db
-        self.site_id = site_id
 
     def live(self, url: str) -> PageVersion | None:
         """Return the live version of a page, or None."""
-        with self._db.connect() as connection:
-            row = connection.execute(_LIVE, {"site": self.site_id, "url": url}).first()
+        row = self._row(_LIVE, {"site": self.site_id, "url": url})
         return None if row is None else PageVersion(*row)
 
     def version(self, url: str, content_hash: str) -> PageVersion | None:
         """Return a version of a page, live or not, or None."""
-        key = (
-            source_pages.c.site_id == self.site_id,
-            source_pages.c.url == url,
-            source_pages.c.content_hash == content_hash,
-        )
-        with self._db.connect() as connection:
-            row = connection.execute(select(*_VERSION).where(*key)).first()
+        page = (source_pages.c.site_id == self.site_id, source_pages.c.url == url)
+        row = self._row(select(*_VERSION).where(*page, source_pages.c.content_hash == content_hash))
         return None if row is None else PageVersion(*row)
 
     def put(self, version: PageVersion) -> None:
         """Store a version."""
-        with self._db.begin() as connection:
-            connection.execute(
-                upsert(self._db.dialect, source_pages, key=("site_id", "url", "content_hash")),
-                {"site_id": self.site_id, **asdict(version)},
-            )
+        self._put(source_pages, {"site_id": self.site_id, **asdict(version)})
 
     def items(self, source_id: str) -> dict[str, SourceItem]:
         """Return the parts of a source at its last reading, by address."""
-        own = select(*_ITEM).where(
-            source_items.c.site_id == self.site_id, source_items.c.source_id == source_id
-        )
-        with self._db.connect() as connection:
-            return {
-                row.url: SourceItem(*row) for row in connection.execute(own.order_by(source_items.c.name))
-            }
+        own = (source_items.c.site_id == self.site_id, source_items.c.source_id == source_id)
+        rows = self._rows(select(*_ITEM).where(*own).order_by(source_items.c.name))
+        return {row.url: SourceItem(*row) for row in rows}
 
     def replace_items(self, source_id: str, items: Sequence[SourceItem]) -> None:
         """Replace the parts of a source. A source that was removed in the meantime is ignored."""
@@ -105,9 +87,7 @@ class SourcePages:
         with self._db.begin() as connection:
             connection.execute(delete(source_items).where(*own))
             if rows and connection.execute(known.with_for_update(read=True)).first():
-                connection.execute(
-                    upsert(self._db.dialect, source_items, key=("site_id", "source_id", "url")), rows
-                )
+                connection.execute(upsert(self._db.dialect, source_items), rows)
 
     def tidy(self) -> None:
         """Delete versions that are neither current nor live, pages of removed sources, and unused bytes."""

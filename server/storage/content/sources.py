@@ -11,13 +11,12 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, select, update
-from sqlalchemy.exc import IntegrityError
 
 from server.storage.columns import now
-from server.storage.database import Database
 from server.storage.errors import SourceTooLarge, UnknownSite, UnknownSource
 from server.storage.schema.content import source_blobs, source_items, sources
 from server.storage.statements import upsert
+from server.storage.store import Store, raising
 
 
 class SourceKind(StrEnum):
@@ -49,11 +48,8 @@ class Source:
     """Why it could not be read completely; usually empty."""
 
 
-class SourceStore:
+class SourceStore(Store):
     """Sources of all sites."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def put(
         self,
@@ -71,13 +67,11 @@ class SourceStore:
         """
         digest = digest_of(body) if body else ""
         source = Source(site_id, source_id(kind, name), kind, name, dict(options or {}), digest)
-        try:
-            with self._db.begin() as connection:
-                if body:
-                    _keep(connection, self._db.dialect, site_id, body, most_bytes)
-                connection.execute(upsert(self._db.dialect, sources, key=("site_id", "id")), asdict(source))
-        except IntegrityError as error:
-            raise UnknownSite(f"there is no site {site_id!r} to add a source to") from error
+        gone = UnknownSite(f"there is no site {site_id!r} to add a source to")
+        with raising(gone), self._db.begin() as connection:
+            if body:
+                _keep(connection, self._db.dialect, site_id, body, most_bytes)
+            connection.execute(upsert(self._db.dialect, sources), asdict(source))
         return source
 
     def keep(self, site_id: str, body: bytes, *, most_bytes: int) -> str:
@@ -89,40 +83,31 @@ class SourceStore:
     def all(self, site_id: str) -> list[Source]:
         """Return the sources of a site, sorted by kind and name."""
         wanted = select(sources).where(sources.c.site_id == site_id)
-        with self._db.connect() as connection:
-            rows = connection.execute(wanted.order_by(sources.c.kind, sources.c.name)).all()
+        rows = self._rows(wanted.order_by(sources.c.kind, sources.c.name))
         return [Source(**row._mapping) for row in rows]
 
     def get(self, site_id: str, id: str) -> Source:
         """Return a source. Raises UnknownSource."""
-        wanted = select(sources).where(sources.c.site_id == site_id, sources.c.id == id)
-        with self._db.connect() as connection:
-            row = connection.execute(wanted).first()
+        row = self._row(select(sources).where(sources.c.site_id == site_id, sources.c.id == id))
         if row is None:
             raise UnknownSource(f"the site {site_id} has no source {id!r}")
         return Source(**row._mapping)
 
     def remove(self, site_id: str, id: str) -> None:
         """Remove a source. The next refresh deletes its pages and its bytes. Raises UnknownSource."""
-        with self._db.begin() as connection:
-            gone = connection.execute(delete(sources).where(sources.c.site_id == site_id, sources.c.id == id))
-        if not gone.rowcount:
+        if not self._write(delete(sources).where(sources.c.site_id == site_id, sources.c.id == id)):
             raise UnknownSource(f"the site {site_id} has no source {id!r}")
 
     def was_read(self, source: Source, message: str, options: Mapping[str, Any]) -> None:
         """Record that a source was read now. A source that was removed in the meantime is ignored."""
         own = (sources.c.site_id == source.site_id, sources.c.id == source.id)
         values = {"read_at": now(), "message": message, "options": dict(options)}
-        with self._db.begin() as connection:
-            connection.execute(update(sources).where(*own).values(**values))
+        self._write(update(sources).where(*own).values(**values))
 
     def body(self, site_id: str, digest: str) -> bytes | None:
         """Return the stored bytes with this digest, or None."""
-        wanted = select(source_blobs.c.body).where(
-            source_blobs.c.site_id == site_id, source_blobs.c.digest == digest
-        )
-        with self._db.connect() as connection:
-            found = connection.execute(wanted).scalar()
+        same = (source_blobs.c.site_id == site_id, source_blobs.c.digest == digest)
+        found = self._scalar(select(source_blobs.c.body).where(*same))
         return None if found is None else bytes(found)
 
     def size(self, site_id: str) -> int:
@@ -138,9 +123,8 @@ class SourceStore:
             .group_by(source_items.c.source_id, source_items.c.state)
         )
         found: dict[str, dict[str, int]] = {}
-        with self._db.connect() as connection:
-            for id, state, number in connection.execute(counted):
-                found.setdefault(id, {})[state] = number
+        for id, state, number in self._rows(counted):
+            found.setdefault(id, {})[state] = number
         return found
 
 
@@ -172,5 +156,5 @@ def _keep(connection: Connection, dialect: str, site_id: str, body: bytes, most_
             "SOURCES_SITE_BYTES"
         )
     row = {"site_id": site_id, "digest": digest, "size": len(body), "body": body}
-    connection.execute(upsert(dialect, source_blobs, key=("site_id", "digest")), row)
+    connection.execute(upsert(dialect, source_blobs), row)
     return digest

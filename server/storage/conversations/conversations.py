@@ -1,14 +1,13 @@
 """Stores, reads and erases conversations of visitors, and deletes old ones."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select, update
-from sqlalchemy.exc import IntegrityError
 
 from server.domain.answer import Answer, Citation, Conversation, Message, Outcome
 from server.storage.columns import now
@@ -16,7 +15,6 @@ from server.storage.conversations.curated import count_hit
 from server.storage.conversations.erasure import Erased, erase_rows, visitor_hash
 from server.storage.conversations.gap_counts import remove_from_gaps
 from server.storage.conversations.search import index_rows
-from server.storage.database import Database
 from server.storage.errors import UnknownConversation
 from server.storage.schema.conversations import (
     cited,
@@ -29,6 +27,7 @@ from server.storage.schema.conversations import (
 from server.storage.schema.delivery import contact_requests as requests
 from server.storage.schema.sites import sites
 from server.storage.statements import AnyRow, AnySelect, among, upsert
+from server.storage.store import Store, raising
 
 _STEPS = (10, 11, 12, 13, 15, 16, 18, 20, 22, 24, 27, 30, 33, 36, 39, 43, 47, 51, 56, 62, 68, 75, 82, 91)
 TIMES_MS = (0, *range(1, 10), *(step * 10**power for power in range(6) for step in _STEPS), 10**7)
@@ -102,11 +101,8 @@ class VisitorData:
     """Number of messages to the operator."""
 
 
-class ConversationStore:
+class ConversationStore(Store):
     """Conversations of all sites. A message is on disk when `add` returns."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def start(self, site_id: str, visitor_id: str, disclosure: str = "") -> str:
         """Start a conversation and return its id. `disclosure` is what the visitor read about who answers.
@@ -116,39 +112,33 @@ class ConversationStore:
         id = uuid4().hex
         row = {"id": id, "site_id": site_id, "visitor_id": visitor_id, "started_at": now()}
         row["disclosure"] = disclosure
-        try:
-            with self._db.begin() as connection:
-                connection.execute(_START, row)
-        except IntegrityError as error:
-            raise UnknownConversation(f"no conversation can start: there is no site {site_id!r}") from error
+        with raising(UnknownConversation(f"no conversation can start: there is no site {site_id!r}")):
+            self._write(_START, row)
         return id
 
     def belongs(self, conversation_id: str, site_id: str, visitor_id: str) -> bool:
         """Return whether the conversation exists and is this visitor's on this site."""
         key = {"id": conversation_id, "site": site_id, "visitor": visitor_id}
-        with self._db.connect() as connection:
-            return connection.execute(_OWNED, key).first() is not None
+        return self._row(_OWNED, key) is not None
 
     def add(self, message: Message) -> None:
         """Store a message with its answer. Raises UnknownConversation."""
         row = _row(message)
         cited = cited_rows(message.id, message.site_id, message.asked_at, row["citations"])
-        try:
-            with self._db.begin() as connection:
-                added = connection.execute(_ADD, {**row, "conversation": message.conversation_id})
-                # Never None: the database has generated the key.
-                number = added.inserted_primary_key[0]  # type: ignore[index]
-                if cited:
-                    connection.execute(_CITE, [one | {"message_number": number} for one in cited])
-                index_rows(connection, [(number, message.question, message.answer.text)])
-                _count_curated(connection, message)
-                if message.answer.trace.get("mood") == "complaint_answer":
-                    self._dislike_last(connection, message, number)
-        except IntegrityError as error:
-            raise UnknownConversation(
-                f"the message {message.id!r} cannot be stored: the conversation "
-                f"{message.conversation_id!r} was erased or never started, or the message's id is taken"
-            ) from error
+        gone = UnknownConversation(
+            f"the message {message.id!r} cannot be stored: the conversation "
+            f"{message.conversation_id!r} was erased or never started, or the message's id is taken"
+        )
+        with raising(gone), self._db.begin() as connection:
+            added = connection.execute(_ADD, {**row, "conversation": message.conversation_id})
+            # Never None: the database has generated the key.
+            number = added.inserted_primary_key[0]  # type: ignore[index]
+            if cited:
+                connection.execute(_CITE, [one | {"message_number": number} for one in cited])
+            index_rows(connection, [(number, message.question, message.answer.text)])
+            _count_curated(connection, message)
+            if message.answer.trace.get("mood") == "complaint_answer":
+                self._dislike_last(connection, message, number)
 
     def _dislike_last(self, connection: Connection, complaint: Message, number: int) -> None:
         """Count a complaint as a thumb down on the answer before it, with the visitor's words as comment."""
@@ -167,7 +157,7 @@ class ConversationStore:
             "comment": complaint.question,
             "at": now(),
         }
-        connection.execute(upsert(self._db.dialect, feedback, key=("message_id",)), row)
+        connection.execute(upsert(self._db.dialect, feedback), row)
         connection.execute(update(messages).where(m.id == last.id).values(helpful=False))
 
     def get(self, conversation_id: str) -> Conversation:
@@ -181,12 +171,9 @@ class ConversationStore:
 
     def recent(self, site_id: str, limit: int, offset: int = 0) -> list[Conversation]:
         """Return conversations of a site with their messages, newest first."""
-        ordered = (
-            select(conversations)
-            .where(conversations.c.site_id == site_id)
-            .order_by(conversations.c.started_at.desc(), conversations.c.id)
-        )
-        return self._load(ordered.limit(limit).offset(offset))
+        own = select(conversations).where(conversations.c.site_id == site_id)
+        newest_first = own.order_by(conversations.c.started_at.desc(), conversations.c.id)
+        return self._load(newest_first.limit(limit).offset(offset))
 
     def of_visitor(self, site_id: str, visitor_id: str) -> list[Conversation]:
         """Return the conversations of a visitor of a site with their messages, oldest first."""
@@ -210,45 +197,25 @@ class ConversationStore:
         note it in the ledger of erasures."""
         with self._db.begin() as connection:
             at = now()
-            noted = upsert(self._db.dialect, erasures, key=("visitor",))
-            connection.execute(noted, {"visitor": visitor_hash(site_id, visitor_id), "at": at})
+            noted = {"visitor": visitor_hash(site_id, visitor_id), "at": at}
+            connection.execute(upsert(self._db.dialect, erasures), noted)
             return erase_rows(connection, site_id, visitor_id, at)
 
     def counts(self, site_id: str, since: datetime) -> dict[Outcome, int]:
         """Return the number of messages since then, by outcome. Every outcome is a key."""
-        counted = (
-            select(messages.c.outcome, func.count())
-            .where(messages.c.site_id == site_id, messages.c.asked_at >= since)
-            .group_by(messages.c.outcome)
-        )
-        with self._db.connect() as connection:
-            found = {outcome: number for outcome, number in connection.execute(counted)}
+        counted = select(messages.c.outcome, func.count()).group_by(messages.c.outcome)
+        lately = (messages.c.site_id == site_id, messages.c.asked_at >= since)
+        found = {outcome: number for outcome, number in self._rows(counted.where(*lately))}
         return {outcome: found.get(outcome.value, 0) for outcome in Outcome}
 
     def _load(self, wanted: AnySelect) -> list[Conversation]:
-        with self._db.connect() as connection:
-            rows = connection.execute(wanted).all()
-            found = self._messages(connection, [row.id for row in rows])
-        return [
-            Conversation(
-                *(row.id, row.site_id, row.visitor_id, row.started_at),
-                tuple(found.get(row.id, ())),
-                row.disclosure,
-            )
-            for row in rows
-        ]
-
-    def _messages(self, connection: Connection, ids: Sequence[str]) -> dict[str, list[Message]]:
+        rows = self._rows(wanted)
         of_these = among(self._db.dialect, messages.c.conversation_id, "ids")
         ordered = select(messages).where(of_these).order_by(messages.c.asked_at, messages.c.number)
-        return _grouped(connection.execute(ordered, {"ids": list(ids)}))
-
-
-def _grouped(rows: Iterable[AnyRow]) -> dict[str, list[Message]]:
-    grouped: dict[str, list[Message]] = {}
-    for row in rows:
-        grouped.setdefault(row.conversation_id, []).append(message_of(row))
-    return grouped
+        found: dict[str, list[Message]] = {row.id: [] for row in rows}
+        for row in self._rows(ordered, {"ids": list(found)}):
+            found[row.conversation_id].append(message_of(row))
+        return [Conversation(**{**row._mapping, "messages": tuple(found[row.id])}) for row in rows]
 
 
 def _count_curated(connection: Connection, message: Message) -> None:
@@ -260,23 +227,10 @@ def _count_curated(connection: Connection, message: Message) -> None:
 def _row(message: Message) -> dict[str, Any]:
     answer = message.answer
     return {
-        "id": message.id,
-        "conversation_id": message.conversation_id,
-        "site_id": message.site_id,
-        "asked_at": message.asked_at,
-        "question": message.question,
-        "query": message.query,
-        "language": message.language,
+        **{name: getattr(message, name) for name in Message.__dataclass_fields__ if name != "answer"},
+        **{name: getattr(answer, name) for name in Answer.__dataclass_fields__},
         "outcome": answer.outcome.value,
-        "text": answer.text,
         "citations": [asdict(citation) for citation in answer.citations],
-        "suggestions": answer.suggestions,
-        "pages": answer.pages,
-        "strategy": answer.strategy,
-        "flow": answer.flow,
-        "model": answer.model,
-        "timings_ms": answer.timings_ms,
-        "trace": answer.trace,
         **figures_of(answer.timings_ms, answer.trace),
     }
 
@@ -306,20 +260,15 @@ BATCH = 500
 """Conversations deleted per transaction, so that visitors' writes do not wait long."""
 
 
-class Retention:
+class Retention(Store):
     """Deletes old conversations. The age of a conversation is that of its last message."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def count(self, before: datetime) -> int:
         """Return the number of conversations started before that moment, counted from the index alone. It
         is close to the number that `forget` would delete, because few conversations last for days."""
         of_sites = conversations.c.site_id.in_(select(sites.c.id))
         counted = select(func.count()).select_from(conversations)
-        with self._db.connect() as connection:
-            found = connection.execute(counted.where(of_sites, conversations.c.started_at < before))
-            return int(found.scalar_one())
+        return int(self._scalar(counted.where(of_sites, conversations.c.started_at < before)))
 
     def begins(self, days: int, at: datetime, *, shows: bool = False) -> datetime | None:
         """Return from when on conversations older than the default of `days` are deleted: 30 days after the
@@ -334,10 +283,7 @@ class Retention:
             return None
         if shown is None and shows:
             shown = at
-            with self._db.begin() as connection:
-                connection.execute(
-                    upsert(self._db.dialect, notices, ("name",)), {"name": NOTICE, "shown_at": at}
-                )
+            self._put(notices, {"name": NOTICE, "shown_at": at})
         return max(due, shown + ANNOUNCED) if shown else None
 
     def forget(self, before: datetime) -> int:

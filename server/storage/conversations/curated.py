@@ -1,52 +1,43 @@
 """Stores curated answers."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import date, datetime
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
-from sqlalchemy.exc import IntegrityError
 
 from server.domain.curated import ContentCheck, CuratedAnswer
 from server.storage.columns import now
-from server.storage.database import Database
 from server.storage.errors import UnknownCuratedAnswer, UnknownSite
 from server.storage.schema.conversations import curated_answers as curated
 from server.storage.statements import AnyRow
+from server.storage.store import Store, columns_of, raising
 
-_FIELDS = tuple(name for name in CuratedAnswer.__dataclass_fields__)
-_COLUMNS = [curated.c[name] for name in _FIELDS]
+_FIELDS = tuple(CuratedAnswer.__dataclass_fields__)
+_COLUMNS = columns_of(CuratedAnswer, curated)
 _COUNTED = ("hits", "last_given")
 """Fields that saving does not change."""
+_REMOVED = "the answer cannot be stored: its site was removed"
 _DAYS = ("valid_from", "valid_until")
 
 
-class CuratedStore:
+class CuratedStore(Store):
     """Curated answers of all sites, by id."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def all(self, site_id: str, limit: int | None = None, offset: int = 0) -> list[CuratedAnswer]:
         """Return the curated answers of a site, the last edited first."""
         wanted = select(*_COLUMNS).where(curated.c.site_id == site_id)
         wanted = wanted.order_by(curated.c.edited_at.desc(), curated.c.id.desc()).limit(limit).offset(offset)
-        with self._db.connect() as connection:
-            return [_answer(row) for row in connection.execute(wanted)]
+        return [_answer(row) for row in self._rows(wanted)]
 
     def count(self, site_id: str) -> int:
         """Return the number of curated answers of a site."""
-        wanted = select(func.count()).where(curated.c.site_id == site_id)
-        with self._db.connect() as connection:
-            return int(connection.execute(wanted).scalar_one())
+        return int(self._scalar(select(func.count()).where(curated.c.site_id == site_id)))
 
     def get(self, site_id: str, id: int) -> CuratedAnswer:
         """Return a curated answer. Raises UnknownCuratedAnswer."""
-        wanted = select(*_COLUMNS).where(curated.c.site_id == site_id, curated.c.id == id)
-        with self._db.connect() as connection:
-            row = connection.execute(wanted).first()
+        row = self._row(select(*_COLUMNS).where(curated.c.site_id == site_id, curated.c.id == id))
         if row is None:
             raise UnknownCuratedAnswer(
                 f"the site {site_id!r} has no curated answer {id}: it was removed, or never was"
@@ -55,7 +46,7 @@ class CuratedStore:
 
     def save(self, answer: CuratedAnswer, edited_by: str) -> CuratedAnswer:
         """Store a new answer (id 0), or replace one. Raises UnknownCuratedAnswer, UnknownSite."""
-        with self._of_known_site(), self._db.begin() as connection:
+        with raising(UnknownSite(_REMOVED)), self._db.begin() as connection:
             return self._save(connection, answer, edited_by)
 
     def save_all(self, answers: Sequence[CuratedAnswer], edited_by: str) -> tuple[int, int]:
@@ -64,7 +55,7 @@ class CuratedStore:
         Raises UnknownSite.
         """
         new = 0
-        with self._of_known_site(), self._db.begin() as connection:
+        with raising(UnknownSite(_REMOVED)), self._db.begin() as connection:
             for site_id in {answer.site_id for answer in answers}:
                 known = self._known(connection, site_id)
                 for answer in answers:
@@ -78,15 +69,7 @@ class CuratedStore:
         """Store what the site's pages answer instead. An answer removed in the meantime is ignored."""
         same = (curated.c.site_id == site_id, curated.c.id == id)
         value = {**asdict(check), "at": check.at.isoformat()}
-        with self._db.begin() as connection:
-            connection.execute(update(curated).where(*same).values(content_check=value))
-
-    @contextmanager
-    def _of_known_site(self) -> Iterator[None]:
-        try:
-            yield
-        except IntegrityError as error:
-            raise UnknownSite("the answer cannot be stored: its site was removed") from error
+        self._write(update(curated).where(*same).values(content_check=value))
 
     def _known(self, connection: Connection, site_id: str) -> dict[str, int]:
         wanted = select(curated.c.id, curated.c.questions).where(curated.c.site_id == site_id)
@@ -109,8 +92,7 @@ class CuratedStore:
     def remove(self, site_id: str, id: int) -> bool:
         """Delete a curated answer. Return whether it existed."""
         same = (curated.c.site_id == site_id, curated.c.id == id)
-        with self._db.begin() as connection:
-            return bool(connection.execute(delete(curated).where(*same)).rowcount)
+        return bool(self._write(delete(curated).where(*same)))
 
 
 def count_hit(connection: Connection, site_id: str, id: int) -> None:

@@ -5,7 +5,7 @@ Triggers maintain the sums, a few hundred rows. Counting 100,000 messages would 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -15,10 +15,10 @@ from sqlalchemy.exc import IntegrityError
 
 from server.domain.answer import Outcome
 from server.domain.spending import DailyLimit, Used
-from server.storage.database import Database
 from server.storage.schema.conversations import COUNTED, budgets, message_days, message_times, messages
 from server.storage.schema.conversations import model_usage as usage
-from server.storage.statements import upsert
+from server.storage.statements import adding
+from server.storage.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +64,8 @@ class Figures:
 assert {one.name for one in fields(Figures)} == {*COUNTED, "times"}, "each count has its column"
 
 
-class FigureStore:
+class FigureStore(Store):
     """Sums by day. Days are UTC days."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def by_day(self, site_ids: Collection[str], first: date, last: date) -> dict[str, Figures]:
         """Return these sites' sums by day (ISO), for days with questions, both ends included."""
@@ -98,23 +95,20 @@ class FigureStore:
     def asked_since(self, site_id: str, since: datetime) -> int:
         """Return the number of a site's questions since then."""
         counted = select(func.count()).where(messages.c.site_id == site_id, messages.c.asked_at >= since)
-        with self._db.connect() as connection:
-            return int(connection.execute(counted).scalar_one())
+        return int(self._scalar(counted))
 
     def busiest_day(self, site_id: str, first: date, last: date) -> int:
         """Return the number of questions on the site's busiest of these days."""
         most = select(func.max(message_days.c.asked)).where(*_span(message_days, [site_id], first, last))
-        with self._db.connect() as connection:
-            return int(connection.execute(most).scalar() or 0)
+        return int(self._scalar(most) or 0)
 
     def asked(self, site_ids: Collection[str], first: date, last: date) -> dict[str, int]:
         """Return the number of questions in these days by site, without sites that have none."""
         counted = select(message_days.c.site_id, func.sum(message_days.c.asked)).group_by(
             message_days.c.site_id
         )
-        with self._db.connect() as connection:
-            rows = connection.execute(counted.where(*_span(message_days, site_ids, first, last)))
-            return {site_id: int(asked) for site_id, asked in rows}
+        rows = self._rows(counted.where(*_span(message_days, site_ids, first, last)))
+        return {site_id: int(asked) for site_id, asked in rows}
 
     def between(self, site_ids: Collection[str], since: datetime, until: datetime) -> Figures:
         """Return the sums from `since` until before `until`, counted message by message."""
@@ -147,23 +141,18 @@ def _figures(row: RowMapping, times: Mapping[int, int]) -> Figures:
 
 
 _COUNTS = ("calls", "tokens_in", "tokens_out", "cost")
+_SUMS = [func.coalesce(func.sum(usage.c[name]), 0) for name in _COUNTS]
 
 
-class UsageStore:
+class UsageStore(Store):
     """Implements UsageLog in the database, for all processes and machines."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def add(self, site_id: str, model: str, used: Used) -> None:
         """Add to today's counts. A site that was just removed is ignored."""
         counts = {name: getattr(used, name) for name in _COUNTS}
         key = {"site_id": site_id, "day": _day(), "model": model}
-        statement = upsert(self._db.dialect, usage, tuple(key))
-        added = {name: usage.c[name] + statement.excluded[name] for name in _COUNTS}
         try:
-            with self._db.begin() as connection:
-                connection.execute(upsert(self._db.dialect, usage, tuple(key), added), {**key, **counts})
+            self._write(adding(self._db.dialect, usage, _COUNTS), {**key, **counts})
         except IntegrityError:
             return
 
@@ -194,14 +183,11 @@ class UsageStore:
 
     def forget_budgets(self) -> None:
         """Delete the budgets of past days."""
-        with self._db.begin() as connection:
-            connection.execute(delete(budgets).where(budgets.c.day < _day(1)))
+        self._write(delete(budgets).where(budgets.c.day < _day(1)))
 
     def _count(self, connection: Connection, name: str, amount: Used, day: str) -> None:
         row = {"name": name, "day": day, "tokens": amount.tokens, "cost": amount.cost}
-        statement = upsert(self._db.dialect, budgets, ("name", "day"))
-        added = {one: budgets.c[one] + statement.excluded[one] for one in ("tokens", "cost")}
-        connection.execute(upsert(self._db.dialect, budgets, ("name", "day"), added), row)
+        connection.execute(adding(self._db.dialect, budgets, ("tokens", "cost")), row)
 
     def today(self, site_id: str) -> Used:
         """Return today's usage (UTC)."""
@@ -209,11 +195,8 @@ class UsageStore:
 
     def today_by_site(self) -> dict[str, Used]:
         """Return today's usage (UTC) by site, for sites that have any."""
-        sums = [func.coalesce(func.sum(usage.c[name]), 0) for name in _COUNTS]
-        wanted = select(usage.c.site_id, *sums).where(usage.c.day == _day()).group_by(usage.c.site_id)
-        with self._db.connect() as connection:
-            rows = connection.execute(wanted).all()
-        return {row[0]: Used(int(row[1]), int(row[2]), int(row[3]), float(row[4])) for row in rows}
+        wanted = select(usage.c.site_id, *_SUMS).where(usage.c.day == _day()).group_by(usage.c.site_id)
+        return {row[0]: _used(row[1:]) for row in self._rows(wanted)}
 
     def last_days(self, site_id: str, days: int) -> Used:
         """Return the usage of the last `days` days, including today."""
@@ -221,22 +204,17 @@ class UsageStore:
 
     def by_model(self, site_ids: Collection[str], first: date, last: date) -> dict[str, Used]:
         """Return the usage of these sites between two days (UTC), both included, by model."""
-        sums = [func.sum(usage.c[name]) for name in _COUNTS]
         held = (usage.c.site_id.in_(site_ids), usage.c.day.between(first.isoformat(), last.isoformat()))
-        wanted = select(usage.c.model, *sums).where(*held).group_by(usage.c.model).order_by(usage.c.model)
-        with self._db.connect() as connection:
-            rows = connection.execute(wanted)
-            return {
-                model: Used(int(calls), int(tokens_in), int(tokens_out), float(cost))
-                for model, calls, tokens_in, tokens_out, cost in rows
-            }
+        wanted = select(usage.c.model, *_SUMS).where(*held).group_by(usage.c.model).order_by(usage.c.model)
+        return {row[0]: _used(row[1:]) for row in self._rows(wanted)}
 
     def _sum(self, site_id: str, since: str) -> Used:
-        sums = [func.coalesce(func.sum(usage.c[name]), 0) for name in _COUNTS]
-        wanted = select(*sums).where(usage.c.site_id == site_id, usage.c.day >= since)
-        with self._db.connect() as connection:
-            calls, tokens_in, tokens_out, cost = connection.execute(wanted).one()
-        return Used(int(calls), int(tokens_in), int(tokens_out), float(cost))
+        return _used(self._rows(select(*_SUMS).where(usage.c.site_id == site_id, usage.c.day >= since))[0])
+
+
+def _used(sums: Sequence[Any]) -> Used:
+    calls, tokens_in, tokens_out, cost = sums
+    return Used(int(calls), int(tokens_in), int(tokens_out), float(cost))
 
 
 class _NoRoom(Exception):

@@ -18,18 +18,15 @@ from server.storage.schema.conversations import cited as cited
 from server.storage.schema.conversations import conversation_labels as labels
 from server.storage.schema.conversations import conversations, feedback, message_days, messages
 from server.storage.schema.delivery import contact_requests as requests
+from server.storage.store import Store
 
 
-class QuestionLog:
+class QuestionLog(Store):
     """Reads single messages stored by `ConversationStore`."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def find(self, message_id: str) -> Message | None:
         """Return the message, or None."""
-        with self._db.connect() as connection:
-            row = connection.execute(select(messages).where(messages.c.id == message_id)).first()
+        row = self._row(select(messages).where(messages.c.id == message_id))
         return None if row is None else message_of(row)
 
     def recent(
@@ -55,8 +52,7 @@ class QuestionLog:
         if since is not None:
             shown = shown.where(messages.c.asked_at >= since)
         wanted = select(messages).where(messages.c.number.in_(shown)).order_by(*newest_first)
-        with self._db.connect() as connection:
-            return [message_of(row) for row in connection.execute(wanted)]
+        return [message_of(row) for row in self._rows(wanted)]
 
 
 LOW_SUPPORT = 0.5
@@ -127,11 +123,11 @@ class Totals:
     """Older messages were not searched; None if all were."""
 
 
-class QuestionList:
+class QuestionList(Store):
     """Lists messages stored by `ConversationStore`, newest first. One instance per request."""
 
     def __init__(self, db: Database) -> None:
-        self._db = db
+        super().__init__(db)
         self._rare: dict[str, bool] = {}
 
     def page(self, wanted: QuestionFilter, limit: int, offset: int = 0) -> list[QuestionRow]:
@@ -144,15 +140,14 @@ class QuestionList:
         numbers = self._numbers(wanted, limit, offset)
         rows = select(messages, conversations.c.disclosure).join(conversations)
         rows = rows.where(messages.c.number.in_(numbers))
-        with self._db.connect() as connection:
-            found = connection.execute(rows.order_by(messages.c.asked_at.desc(), messages.c.number.desc()))
-            return [
-                QuestionRow(
-                    message_of(row),
-                    *(row.helpful, row.support, row.took_ms, row.tokens, row.cost, row.disclosure),
-                )
-                for row in found
-            ]
+        found = self._rows(rows.order_by(messages.c.asked_at.desc(), messages.c.number.desc()))
+        return [
+            QuestionRow(
+                message_of(row),
+                *(row.helpful, row.support, row.took_ms, row.tokens, row.cost, row.disclosure),
+            )
+            for row in found
+        ]
 
     def totals(self, wanted: QuestionFilter) -> Totals:
         """Return the totals of the list; cost and tokens only when filtered by `paid`."""
@@ -160,15 +155,13 @@ class QuestionList:
             return Totals(0)
         bounded = self._bounded(wanted)
         if column := _summed_as(wanted):
-            with self._db.connect() as connection:
-                summed = select(func.sum(message_days.c[column])).where(*_days_of(wanted))
-                return Totals(int(connection.execute(summed).scalar() or 0))
+            summed = select(func.sum(message_days.c[column])).where(*_days_of(wanted))
+            return Totals(int(self._scalar(summed) or 0))
         counted = select(func.count())
         if wanted.paid:
             counted = counted.add_columns(func.sum(messages.c.cost), func.sum(messages.c.tokens))
-        with self._db.connect() as connection:
-            held = self._conditions(bounded, wanted.site_ids)
-            row: tuple[Any, ...] = tuple(connection.execute(counted.where(*held)).one())
+        held = self._conditions(bounded, wanted.site_ids)
+        row: tuple[Any, ...] = tuple(self._rows(counted.where(*held))[0])
         cost, tokens = (row[1] or 0.0, row[2] or 0) if wanted.paid else (0.0, 0)
         return Totals(row[0], cost, tokens, bounded.since if bounded != wanted else None)
 
@@ -179,13 +172,12 @@ class QuestionList:
             return wanted
         asked = select(message_days.c.day, func.sum(message_days.c.asked)).where(*_days_of(wanted))
         seen = 0
-        with self._db.connect() as connection:
-            rows = connection.execute(asked.group_by(message_days.c.day).order_by(message_days.c.day.desc()))
-            for day, count in rows:
-                seen += int(count)
-                if seen > SCANNED:
-                    since = datetime.combine(date.fromisoformat(day), time(), UTC)
-                    return replace(wanted, since=max(since, wanted.since or since))
+        rows = self._rows(asked.group_by(message_days.c.day).order_by(message_days.c.day.desc()))
+        for day, count in rows:
+            seen += int(count)
+            if seen > SCANNED:
+                since = datetime.combine(date.fromisoformat(day), time(), UTC)
+                return replace(wanted, since=max(since, wanted.since or since))
         return wanted
 
     def every(self, wanted: QuestionFilter) -> Iterator[QuestionRow]:
@@ -202,12 +194,11 @@ class QuestionList:
     def known(self, site_ids: tuple[str, ...]) -> tuple[list[str], list[str]]:
         """Return (languages, strategies) of the newest messages."""
         found: set[tuple[str, str]] = set()
-        with self._db.connect() as connection:
-            for site_id in site_ids:
-                lately = select(messages.c.language, messages.c.strategy).where(messages.c.site_id == site_id)
-                lately = lately.order_by(messages.c.asked_at.desc()).limit(LATELY)
-                rows = connection.execute(select(lately.subquery()).distinct())
-                found |= {(row.language, row.strategy) for row in rows}
+        for site_id in site_ids:
+            lately = select(messages.c.language, messages.c.strategy).where(messages.c.site_id == site_id)
+            lately = lately.order_by(messages.c.asked_at.desc()).limit(LATELY)
+            rows = self._rows(select(lately.subquery()).distinct())
+            found |= {(row.language, row.strategy) for row in rows}
         languages, strategies = ({pair[at] for pair in found} - {""} for at in (0, 1))
         return sorted(languages), sorted(strategies)
 

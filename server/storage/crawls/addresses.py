@@ -13,7 +13,7 @@ from server.storage.columns import now
 from server.storage.content.reader import literal_pattern
 from server.storage.database import Database
 from server.storage.schema.sites import crawl_urls
-from server.storage.statements import AnyRow, AnySelect, among
+from server.storage.statements import AnySelect, among
 from server.storage.store import Store, columns_of
 
 BATCH = 2000
@@ -74,7 +74,7 @@ class CrawlAddresses(Store):
     ) -> Iterator[UrlRow]:
         """All rows of the same list, one batch in memory at a time."""
         rows = select(*_ROW).where(*_wanted(crawl_id, state, search, reason))
-        return (UrlRow(*row) for row in self._by_address(rows))
+        return (UrlRow(*row) for row in self._batches(rows, crawl_urls.c.url, BATCH))
 
     def reasons(self, crawl_id: int, state: str | None = None) -> list[tuple[str, int]]:
         """(reason, number of addresses), the most frequent first; ANYTHING replaces addresses within a
@@ -111,7 +111,7 @@ class CrawlAddresses(Store):
         rows = select(crawl_urls.c.url, crawl_urls.c.fingerprint).where(
             crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.fingerprint != 0
         )
-        return ((row[0], row[1]) for row in self._by_address(rows))
+        return ((row[0], row[1]) for row in self._batches(rows, crawl_urls.c.url, BATCH))
 
     def ends(self, crawl_id: int, states: Collection[str]) -> Iterator[tuple[str, str, str]]:
         """(address, state, content hash) of the addresses in these states, sorted by address, a batch in
@@ -119,17 +119,7 @@ class CrawlAddresses(Store):
         rows = select(crawl_urls.c.url, crawl_urls.c.state, crawl_urls.c.content_hash).where(
             crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.state.in_(sorted(states))
         )
-        return ((row[0], row[1], row[2]) for row in self._by_address(rows))
-
-    def _by_address(self, wanted: AnySelect) -> Iterator[AnyRow]:
-        after = ""
-        while True:
-            rows = wanted.where(crawl_urls.c.url > after).order_by(crawl_urls.c.url).limit(BATCH)
-            found = self._rows(rows)
-            yield from found
-            if len(found) < BATCH:
-                return
-            after = found[-1].url
+        return ((row[0], row[1], row[2]) for row in self._batches(rows, crawl_urls.c.url, BATCH))
 
     def counts(self, crawl_ids: Collection[int]) -> dict[int, dict[str, int]]:
         """Crawl -> state -> how many addresses are in it."""

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
@@ -90,16 +91,8 @@ class SharedFrontier(Store):
 
     def _row_of(self, item: Item) -> dict[str, Any]:
         known = self._known.get(item.url) or Validators()
-        return {
-            "crawl_id": self._crawl_id,
-            "url": item.url,
-            "depth": item.depth,
-            "hops": item.hops,
-            "found_on": item.found_on,
-            "etag": known.etag,
-            "last_modified": known.last_modified,
-            "holder": "",
-        }
+        said = {"etag": known.etag, "last_modified": known.last_modified}
+        return {**asdict(item), **said, "crawl_id": self._crawl_id, "holder": ""}
 
 
 class LeasedUrls(Store):

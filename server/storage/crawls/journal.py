@@ -5,15 +5,14 @@ from dataclasses import fields
 from functools import cache
 
 from sqlalchemy import Insert, Update, bindparam, func, null, select, true, update
-from sqlalchemy.exc import IntegrityError
 
 from crawler.journal import JournalEntry
 from server.storage.columns import now
 from server.storage.database import Database
-from server.storage.errors import UnknownCrawl
+from server.storage.errors import UnknownRecord
 from server.storage.schema.sites import crawl_notes, crawl_urls
 from server.storage.statements import among, upsert
-from server.storage.store import Store, Values
+from server.storage.store import Store, Values, raising
 
 BATCH = 4000
 """Entries read at once."""
@@ -44,7 +43,7 @@ _NEXT = (
 
 
 class CrawlJournal(Store):
-    """Implements crawler.journal.Journal; one call is one transaction. Raises StorageError, UnknownCrawl."""
+    """Implements crawler.journal.Journal; one call is one transaction. Raises StorageError, UnknownRecord."""
 
     def __init__(self, db: Database, crawl_id: int) -> None:
         super().__init__(db)
@@ -88,20 +87,16 @@ class CrawlJournal(Store):
     def note(self, name: str, value: str) -> None:
         """Store a note on the whole crawl, replacing an earlier value."""
         row = {"crawl_id": self._crawl_id, "name": name, "value": value}
-        self._store(upsert(self._db.dialect, crawl_notes, key=("crawl_id", "name")), row)
+        self._store(upsert(self._db.dialect, crawl_notes), row)
 
     def _store(self, statement: Insert, values: Values) -> None:
-        try:
+        with raising(UnknownRecord(f"there is no crawl {self._crawl_id}: its site was deleted meanwhile")):
             self._write(statement, values)
-        except IntegrityError as error:
-            raise UnknownCrawl(
-                f"there is no crawl {self._crawl_id}: its site was deleted meanwhile"
-            ) from error
 
 
 @cache
 def _write(dialect: str) -> Insert:
-    return upsert(dialect, crawl_urls, key=("crawl_id", "url"))
+    return upsert(dialect, crawl_urls)
 
 
 @cache

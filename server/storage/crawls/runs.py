@@ -11,19 +11,18 @@ runs at a time.
 
 from dataclasses import astuple, dataclass, field
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
-from sqlalchemy.exc import IntegrityError
 
 from server.storage.columns import now
 from server.storage.crawls.addresses import CrawlAddresses
 from server.storage.database import Database
-from server.storage.errors import UnknownCrawl, UnknownSite
+from server.storage.errors import UnknownRecord, UnknownSite
 from server.storage.leases import is_left
 from server.storage.schema.sites import crawls, schedules, sites
-from server.storage.statements import AnyRow, AnySelect, upsert
-from server.storage.store import Store
+from server.storage.statements import AnyRow, AnySelect
+from server.storage.store import Store, raising
 
 WAITING, RUNNING, PAUSED = "waiting", "running", "paused"
 DONE, FAILED, STOPPED = "done", "failed", "stopped"
@@ -43,11 +42,6 @@ to one page."""
 @dataclass(frozen=True, slots=True)
 class CrawlRun:
     """One crawl of a site."""
-
-    STORED: ClassVar[tuple[str, ...]] = (
-        *("id", "site_id", "state", "started_at", "finished_at", "found", "fetched", "indexed", "message"),
-        *("wanted", "holder", "beat_at", "rate", "remaining_s", "kind", "url"),
-    )
 
     id: int
     site_id: str
@@ -148,7 +142,7 @@ class CrawlStore(Store):
         rate: float = 0.0,
         remaining_s: int | None = None,
     ) -> None:
-        """Store the progress of a crawl that has not ended. Raises UnknownCrawl."""
+        """Store the progress of a crawl that has not ended. Raises UnknownRecord."""
         values = {"found": found, "fetched": fetched, "indexed": indexed, "rate": rate}
         mine = update(crawls).where(crawls.c.id == crawl_id, crawls.c.state.in_(OPEN))
         if not self._write(mine.values(**values, remaining_s=remaining_s)):
@@ -156,7 +150,7 @@ class CrawlStore(Store):
 
     def finish(self, crawl_id: int, state: str, message: str = "", holder: str | None = None) -> bool:
         """End a crawl as done, failed, stopped or held; false if it belongs to another holder now, which may
-        have taken it over while the process was paused. Raises UnknownCrawl."""
+        have taken it over while the process was paused. Raises UnknownRecord."""
         counts = self.addresses.counts([crawl_id])[crawl_id]
         mine = update(crawls).where(crawls.c.id == crawl_id)
         if holder is not None:
@@ -188,7 +182,7 @@ class CrawlStore(Store):
         return runs[0] if runs else None
 
     def get(self, crawl_id: int) -> CrawlRun:
-        """Raises UnknownCrawl."""
+        """Raises UnknownRecord."""
         runs = self._load(select(crawls).where(crawls.c.id == crawl_id))
         if not runs:
             raise _unknown(crawl_id)
@@ -235,22 +229,25 @@ class CrawlStore(Store):
     def _enter(self, site_id: str, state: str, kind: str = WHOLE, url: str = "") -> int:
         same = (crawls.c.site_id == site_id, crawls.c.kind == kind, crawls.c.url == url)
         waits = (*same, crawls.c.state == WAITING)
-        row = {"site_id": site_id, "state": state, "started_at": now(), "message": ""}
-        row |= {"kind": kind, "url": url}
+        row = {
+            "site_id": site_id,
+            "state": state,
+            "started_at": now(),
+            "message": "",
+            "kind": kind,
+            "url": url,
+        }
         row |= {"found": 0, "fetched": 0, "indexed": 0}
-        try:
-            with self._db.begin() as connection:
-                waiting = connection.execute(select(crawls.c.id).where(*waits).with_for_update()).scalar()
-                if waiting is not None:
-                    if state != WAITING:
-                        again = update(crawls).where(crawls.c.id == waiting)
-                        connection.execute(again.values(state=state, started_at=now()))
-                    return int(waiting)
-                made = connection.execute(insert(crawls).values(row).returning(crawls.c.id)).scalar_one()
-                _forget_old(connection, site_id, kind, self._kept)
-                return int(made)
-        except IntegrityError as error:
-            raise UnknownSite(f"there is no site {site_id!r} to crawl") from error
+        with raising(UnknownSite(f"there is no site {site_id!r} to crawl")), self._db.begin() as connection:
+            waiting = connection.execute(select(crawls.c.id).where(*waits).with_for_update()).scalar()
+            if waiting is not None:
+                if state != WAITING:
+                    again = update(crawls).where(crawls.c.id == waiting)
+                    connection.execute(again.values(state=state, started_at=now()))
+                return int(waiting)
+            made = connection.execute(insert(crawls).values(row).returning(crawls.c.id)).scalar_one()
+            _forget_old(connection, site_id, kind, self._kept)
+            return int(made)
 
     def _shift(self, run: CrawlRun, **values: Any) -> bool:
         same = (crawls.c.id == run.id, crawls.c.state == run.state, crawls.c.holder == run.holder)
@@ -276,12 +273,12 @@ def _forget_old(connection: Connection, site_id: str, kind: str, most: int) -> N
 
 
 def _run(row: AnyRow, counts: dict[str, int]) -> CrawlRun:
-    values = row._mapping
-    return CrawlRun(**{name: values[name] for name in CrawlRun.STORED}, counts=counts)
+    values = {name: row._mapping[name] for name in CrawlRun.__dataclass_fields__}
+    return CrawlRun(**{**values, "counts": counts})
 
 
-def _unknown(crawl_id: int) -> UnknownCrawl:
-    return UnknownCrawl(f"there is no crawl {crawl_id}: its site was deleted, or it is one of the old ones")
+def _unknown(crawl_id: int) -> UnknownRecord:
+    return UnknownRecord(f"there is no crawl {crawl_id}: its site was deleted, or it is one of the old ones")
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,17 +299,11 @@ class ScheduleStore(Store):
         row = self._row(select(schedules).where(schedules.c.site_id == site_id))
         return None if row is None else SiteSchedule(*row)
 
-    def all(self) -> dict[str, SiteSchedule]:
-        """Site -> schedule."""
-        return {row.site_id: SiteSchedule(*row) for row in self._rows(select(schedules))}
-
     def set(self, site_id: str, every: str, next_at: datetime) -> None:
         """Set the schedule of a site. Raises UnknownSite."""
         row = {"site_id": site_id, "every": every, "next_at": next_at}
-        try:
-            self._write(upsert(self._db.dialect, schedules, key=("site_id",)), row)
-        except IntegrityError as error:
-            raise UnknownSite(f"there is no site {site_id!r} to crawl on a schedule") from error
+        with raising(UnknownSite(f"there is no site {site_id!r} to crawl on a schedule")):
+            self._put(schedules, row)
 
     def clear(self, site_id: str) -> None:
         """Delete the schedule of a site. A site without one is no error."""

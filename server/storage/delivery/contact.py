@@ -4,21 +4,20 @@ import secrets
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
 from sqlalchemy import delete, exists, func, insert, select
-from sqlalchemy.exc import IntegrityError
 
 from server.domain.contact import Channel, ContactRequest, Delivery, DeliveryState, Reply
 from server.storage.columns import now, storable
-from server.storage.database import Database
 from server.storage.delivery.deliveries import CONTACT, Deliveries, DeliveryTables, new_delivery
 from server.storage.errors import UnknownContactRequest, UnknownConversation
 from server.storage.schema import delivery as tables
 from server.storage.schema.delivery import contact_deliveries, contact_requests, replies
 from server.storage.statements import AnySelect
-from server.storage.store import Store, columns_of
+from server.storage.store import Store, columns_of, raising
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 """Letters of references that are not confused when read aloud."""
@@ -45,15 +44,13 @@ class ContactStore(Store):
             *(storable(email), storable(message)),
         )
         ways = [new_delivery(CONTACT, request.id, channel, at) for channel in channels]
-        try:
-            with self._db.begin() as connection:
-                connection.execute(insert(contact_requests), asdict(request))
-                connection.execute(insert(contact_deliveries), ways)
-        except IntegrityError as error:
-            raise UnknownConversation(
-                f"the message cannot be stored: the conversation {conversation_id!r} or the site "
-                f"{site_id!r} is gone"
-            ) from error
+        gone = UnknownConversation(
+            f"the message cannot be stored: the conversation {conversation_id!r} or the site "
+            f"{site_id!r} is gone"
+        )
+        with raising(gone), self._db.begin() as connection:
+            connection.execute(insert(contact_requests), asdict(request))
+            connection.execute(insert(contact_deliveries), ways)
         return request
 
     def get(self, id: str) -> ContactRequest:
@@ -136,9 +133,8 @@ REPLIES = DeliveryTables(tables.reply_deliveries, tables.reply_tries, owner="rep
 REPLY = columns_of(Reply, replies)
 
 
-def reply_deliveries(db: Database) -> Deliveries[Channel]:
-    """Deliveries of replies, all by e-mail."""
-    return Deliveries(db, REPLIES, Channel)
+reply_deliveries = partial(Deliveries[Channel], tables=REPLIES, way=Channel)
+"""Deliveries of replies, all by e-mail."""
 
 
 class ReplyStore(Store):
@@ -147,15 +143,11 @@ class ReplyStore(Store):
     def add(self, request_id: str, operator: str, text: str) -> Reply:
         """Stores a reply that is to be sent. Raises UnknownContactRequest when the message is gone."""
         reply = Reply(uuid4().hex, request_id, now(), operator, storable(text))
-        try:
-            with self._db.begin() as connection:
-                connection.execute(insert(replies), asdict(reply))
-                delivery = new_delivery(REPLIES, reply.id, Channel.EMAIL, reply.at)
-                connection.execute(insert(REPLIES.deliveries), delivery)
-        except IntegrityError as error:
-            raise UnknownContactRequest(
-                f"there is no message {request_id!r} any more: it was erased"
-            ) from error
+        gone = UnknownContactRequest(f"there is no message {request_id!r} any more: it was erased")
+        with raising(gone), self._db.begin() as connection:
+            connection.execute(insert(replies), asdict(reply))
+            delivery = new_delivery(REPLIES, reply.id, Channel.EMAIL, reply.at)
+            connection.execute(insert(REPLIES.deliveries), delivery)
         return reply
 
     def find(self, id: str) -> Reply | None:

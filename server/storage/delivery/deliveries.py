@@ -6,6 +6,7 @@ Messages to people, replies and events each have such tables.
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Generic, TypeVar
 from uuid import uuid4
 
@@ -135,9 +136,8 @@ class Deliveries(Store, Generic[Way]):
         return Delivery(row.id, owner, way, DeliveryState(row.state), tries, next_at, log)
 
 
-def message_deliveries(db: Database) -> Deliveries[Channel]:
-    """Deliveries of messages to people."""
-    return Deliveries(db, CONTACT, Channel)
+message_deliveries = partial(Deliveries[Channel], tables=CONTACT, way=Channel)
+"""Deliveries of messages to people."""
 
 
 def new_delivery(tables: DeliveryTables, owner: str, way: str, at: datetime) -> dict[str, Any]:

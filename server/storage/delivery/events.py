@@ -2,8 +2,9 @@
 
 import logging
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -58,17 +59,9 @@ class WebhookStore(Store):
 
     def add(self, url: str, sealed: str, kinds: Collection[EventKind], site_id: str | None) -> str:
         """Add a webhook; return its id."""
-        row = {
-            "id": uuid4().hex,
-            "url": url,
-            "secret": sealed,
-            "kinds": sorted(kind.value for kind in kinds),
-            "site_id": site_id,
-            "on": True,
-            "made_at": now(),
-        }
-        self._write(insert(webhooks).values(row))
-        return str(row["id"])
+        made = EventHook(uuid4().hex, url, sealed, frozenset(kinds), site_id, True, now())
+        self._write(insert(webhooks), {**asdict(made), "kinds": sorted(made.kinds)})
+        return made.id
 
     def change(self, id: str, **values: object) -> None:
         """Change `url`, `secret`, `kinds`, `site_id` or `on`. Raises UnknownWebhook."""
@@ -99,9 +92,8 @@ log = logging.getLogger(__name__)
 DELIVERED = DeliveryTables(tables.event_deliveries, tables.event_tries, owner="event_id", way="webhook_id")
 
 
-def event_deliveries(db: Database) -> Deliveries[str]:
-    """Deliveries of events to webhooks."""
-    return Deliveries(db, DELIVERED, str)
+event_deliveries = partial(Deliveries[str], tables=DELIVERED, way=str)
+"""Deliveries of events to webhooks."""
 
 
 class EventStore(Store):

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -75,22 +75,13 @@ class ApiKeyStore(Store):
     ) -> tuple[ApiKey, str]:
         """A new key and its secret."""
         secret = MARK + secrets.token_urlsafe(32)
-        row = {
-            "id": uuid4().hex,
-            "hash": hash_of(secret),
-            "shown": secret[: len(MARK) + SHOWN_CHARS],
-            "name": name,
-            "scopes": sorted(scope.value for scope in scopes),
-            "site_id": site_id,
-            "made_by": made_by,
-            "made_at": now(),
-            "ends_at": ends_at,
-            "used_at": None,
-            "on": True,
-            "networks": [],
-        }
-        self._write(insert(api_keys).values(row))
-        return _key(row), secret
+        shown = secret[: len(MARK) + SHOWN_CHARS]
+        made = ApiKey(
+            *(uuid4().hex, shown, name, frozenset(scopes), site_id, made_by, now(), ends_at, None, True)
+        )
+        row = {**asdict(made), "hash": hash_of(secret), "scopes": sorted(scopes), "networks": []}
+        self._write(insert(api_keys), row)
+        return made, secret
 
     def find(self, secret: str) -> ApiKey | None:
         """The key with this secret, even if revoked or expired; None if there is none."""

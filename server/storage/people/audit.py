@@ -90,24 +90,12 @@ class AuditLog(Store):
 
     def every(self, **filters: Any) -> Iterator[Change]:
         """All entries of the same list, newest first, read in batches."""
-        wanted, before = _wanted(**filters), None
-        while True:
-            batch = wanted if before is None else wanted.where(audit.c.id < before)
-            rows = self._rows(batch.limit(BATCH))
-            yield from (Change(**row._mapping) for row in rows)
-            if len(rows) < BATCH:
-                return
-            before = rows[-1].id
+        rows = self._batches(_wanted(**filters), audit.c.id, BATCH, down=True)
+        return (Change(**row._mapping) for row in rows)
 
     def chain(self) -> Iterator[Change]:
         """The whole log, oldest first, read in batches."""
-        last = 0
-        while True:
-            rows = self._rows(select(audit).where(audit.c.id > last).order_by(audit.c.id).limit(BATCH))
-            yield from (Change(**row._mapping) for row in rows)
-            if len(rows) < BATCH:
-                return
-            last = rows[-1].id
+        return (Change(**row._mapping) for row in self._batches(select(audit), audit.c.id, BATCH))
 
     def verify(self, known: str = "") -> ChainReport:
         """Check that every entry follows from the one before it, and that the entry with the hash `known`

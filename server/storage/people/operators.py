@@ -3,14 +3,13 @@
 import hashlib
 import secrets
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 from uuid import uuid4
 
 from sqlalchemy import ColumnElement, Connection, delete, exists, func, insert, select, text, update
-from sqlalchemy.exc import IntegrityError
 
 from server.domain.roles import Role, SiteSet
 from server.storage.columns import now
@@ -23,7 +22,7 @@ from server.storage.schema.people import (
     recovery_codes,
     setup_tokens,
 )
-from server.storage.store import Store, columns_of
+from server.storage.store import Store, columns_of, raising
 
 _OWNERS_LOCK = 0x6F776E6572
 
@@ -92,12 +91,10 @@ class OperatorStore(Store):
         """Stores an operator; returns the number. Raises OperatorExists."""
         row = {"email": _address(email), "password_hash": password_hash, "created_at": now(), "role": role}
         row["sites"] = _listed(sites)
-        try:
-            with self._db.begin() as connection:
-                made = connection.execute(insert(operators).values(row).returning(operators.c.id))
-                return int(made.scalar_one())
-        except IntegrityError as error:
-            raise OperatorExists(f"an operator with the address {email!r} exists: log in instead") from error
+        taken = OperatorExists(f"an operator with the address {email!r} exists: log in instead")
+        with raising(taken), self._db.begin() as connection:
+            made = connection.execute(insert(operators).values(row).returning(operators.c.id))
+            return int(made.scalar_one())
 
     def find(self, email: str) -> Operator | None:
         """The operator with this address, or None."""
@@ -117,10 +114,6 @@ class OperatorStore(Store):
             connection.execute(update(operators).where(found).values(password_hash=password_hash))
             return connection.execute(delete(operator_links).where(theirs)).rowcount
 
-    def rehash_password(self, id: int, password_hash: str) -> None:
-        """Replace the hash of the same password by a stronger one."""
-        self._write(update(operators).where(operators.c.id == id).values(password_hash=password_hash))
-
     def set_role(self, id: int, role: Role) -> None:
         """Set the role. Raises LastOwner if there is no other owner. An unknown number is no error."""
         with self._db.begin() as connection:
@@ -130,15 +123,12 @@ class OperatorStore(Store):
 
     def set_sites(self, id: int, sites: SiteSet) -> None:
         """Replace the sites given to an operator. An unknown number is no error."""
-        self._write(update(operators).where(operators.c.id == id).values(sites=_listed(sites)))
+        self.change(id, sites=_listed(sites))
 
-    def set_language(self, id: int, language: str) -> None:
-        """Set the language of the dashboard. An unknown number is no error."""
-        self._write(update(operators).where(operators.c.id == id).values(language=language))
-
-    def set_digest(self, id: int, digest: bool) -> None:
-        """Turn the weekly digest on or off. An unknown number is no error."""
-        self._write(update(operators).where(operators.c.id == id).values(digest=digest))
+    def change(self, id: int, **values: object) -> None:
+        """Change `language`, `digest`, or `password_hash` to a stronger one of the same password. An unknown
+        number is no error."""
+        self._write(update(operators).where(operators.c.id == id).values(**values))
 
     def note_digest(self, id: int, week: str, before: str) -> bool:
         """Note the week of the last digest; False if it was not `before` any more, for then another process
@@ -288,20 +278,12 @@ class SessionStore(Store):
     def start(self, operator_id: int, lifetime: timedelta, address: str, browser: str) -> str:
         """Start a session; return its secret. Deletes expired sessions."""
         secret, at = secrets.token_urlsafe(32), now()
-        row = {
-            "hash": hash_of(secret),
-            "id": uuid4().hex,
-            "operator_id": operator_id,
-            "started_at": at,
-            "seen_at": at,
-            "ends_at": at + lifetime,
-            "address": address[:100],
-            "browser": browser[:300],
-            "confirmed_at": at,
-        }
+        made = OperatorSession(
+            *(uuid4().hex, operator_id, at, at, at + lifetime, address[:100], browser[:300], at)
+        )
         with self._db.begin() as connection:
             connection.execute(delete(operator_sessions).where(operator_sessions.c.ends_at <= at))
-            connection.execute(insert(operator_sessions).values(row))
+            connection.execute(insert(operator_sessions), {"hash": hash_of(secret), **asdict(made)})
         return secret
 
     def find(

@@ -1,16 +1,15 @@
 """Passkeys of operators: what each of them signs with, and when it was used."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from uuid import uuid4
 
 from sqlalchemy import delete, exists, insert, or_, select, update
-from sqlalchemy.exc import IntegrityError
 
 from server.storage.columns import now
 from server.storage.errors import PasskeyExists
 from server.storage.schema.people import operators, passkeys, recovery_codes
-from server.storage.store import Store, columns_of
+from server.storage.store import Store, columns_of, raising
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +48,9 @@ class PasskeyStore(Store):
 
     def add(self, operator_id: int, credential: str, handle: str, public_key: str, name: str) -> None:
         """Store a passkey that has signed nothing yet. Raises PasskeyExists."""
-        row = {
-            "id": uuid4().hex,
-            "operator_id": operator_id,
-            "credential": credential,
-            "handle": handle,
-            "public_key": public_key,
-            "name": name,
-            "sign_count": 0,
-            "made_at": now(),
-        }
-        try:
-            self._write(insert(passkeys), row)
-        except IntegrityError as error:
-            raise PasskeyExists("this passkey belongs to an account already") from error
+        made = Passkey(uuid4().hex, operator_id, credential, handle, public_key, name, 0, now(), None)
+        with raising(PasskeyExists("this passkey belongs to an account already")):
+            self._write(insert(passkeys), asdict(made))
 
     def use(self, id: str, sign_count: int) -> bool:
         """Note a use. False if the count is not above the one before, as that of a copied passkey."""

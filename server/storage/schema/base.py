@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Integer, MetaData
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Integer, MetaData
 
 from server.storage.columns import Json, Moment, Words
 
@@ -28,6 +28,16 @@ column of this name, it says of each row whether they are."""
 def texts(*names: str) -> list[Column[str]]:
     """Text columns that may not be null."""
     return [Column(name, Words, nullable=False) for name in names]
+
+
+def blanks(*names: str) -> list[Column[str]]:
+    """Text columns that are empty unless a value is given."""
+    return [Column(name, Words, nullable=False, server_default="") for name in names]
+
+
+def flags(*names: str) -> list[Column[bool]]:
+    """Boolean columns that may not be null."""
+    return [Column(name, Boolean, nullable=False) for name in names]
 
 
 def jsons(*names: str) -> list[Column[Any]]:

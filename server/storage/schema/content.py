@@ -12,8 +12,18 @@ from sqlalchemy import (
     true,
 )
 
-from server.storage.columns import Json, Moment, Path, Words
-from server.storage.schema.base import integers, jsons, key, metadata, moments, site_key, texts
+from server.storage.columns import Json, Moment, Path
+from server.storage.schema.base import (
+    blanks,
+    flags,
+    integers,
+    jsons,
+    key,
+    metadata,
+    moments,
+    site_key,
+    texts,
+)
 
 # A page and a chunk are live in generation g when born <= g and (died is null or died > g).
 pages = Table(
@@ -29,8 +39,7 @@ pages = Table(
     Column("first_seen_at", Moment),
     Column("missed_in", BigInteger, nullable=False, server_default="0"),
     Column("indexed", Boolean, nullable=False, server_default=true()),
-    Column("source", Words, nullable=False, server_default=""),
-    Column("variant_group", Words, nullable=False, server_default=""),
+    *blanks("source", "variant_group"),
     Index(None, "site_id", "variant_group"),
 )
 
@@ -46,9 +55,7 @@ chunks = Table(
     *texts("text", "language", "anchor"),
     *integers("born"),
     Column("died", Integer),
-    Column("kind", Words, nullable=False, server_default=""),
-    Column("dated", Words, nullable=False, server_default=""),
-    Column("ended", Words, nullable=False, server_default=""),
+    *blanks("kind", "dated", "ended"),
     Index(None, "site_id", "born", "died"),
     Index(None, "site_id", "died"),
     Index(None, "site_id", "url", "position"),
@@ -68,11 +75,9 @@ site_facts = Table(
     key("id"),
     *integers("position"),
     *texts("kind", "label", "value", "url", "quote", "language"),
-    Column("main", Boolean, nullable=False),
+    *flags("main"),
     *texts("own_value"),
-    Column("hidden", Boolean, nullable=False),
-    Column("added", Boolean, nullable=False),
-    Column("found", Boolean, nullable=False),
+    *flags("hidden", "added", "found"),
     *moments("seen_at"),
     *texts("edited_by"),
     Column("edited_at", Moment),
@@ -84,9 +89,7 @@ page_decisions = Table(
     metadata,
     site_key(),
     key("url"),
-    Column("excluded", Boolean, nullable=False),
-    Column("pinned", Boolean, nullable=False),
-    Column("edited", Boolean, nullable=False),
+    *flags("excluded", "pinned", "edited"),
     *texts("title", "text", "accepted_hash", "site_hash", "changed_by"),
     *moments("changed_at"),
     # Last because it can be long: reading the other columns does not read it.

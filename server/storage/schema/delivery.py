@@ -16,6 +16,36 @@ from server.storage.schema.base import (
     texts,
 )
 
+
+def _outbox(kind: str, owner: str, key_of_owner: str, way: Column[str] | None = None) -> tuple[Table, Table]:
+    """Return the tables of deliveries of a kind and of their attempts. `way` is where they go if that is no
+    channel."""
+    way = Column("channel", Words, nullable=False) if way is None else way
+    deliveries = Table(
+        f"{kind}_deliveries",
+        metadata,
+        key("id"),
+        Column(owner, Words, cascade(key_of_owner), nullable=False),
+        way,
+        *texts("state"),
+        *integers("tries"),
+        *moments("next_at"),
+        UniqueConstraint(owner, way.name),
+        Index(None, "state", "next_at"),
+    )
+    tries = Table(
+        f"{kind}_tries",
+        metadata,
+        Column("number", Number, primary_key=True),
+        Column("delivery_id", Words, cascade(f"{kind}_deliveries.id"), nullable=False, index=True),
+        *moments("at"),
+        *texts("target"),
+        Column("arrived", Boolean, nullable=False),
+        *texts("says"),
+    )
+    return deliveries, tries
+
+
 contact_requests = Table(
     "contact_requests",
     metadata,
@@ -30,28 +60,7 @@ contact_requests = Table(
     Index(None, "site_id", "visitor_id"),
 )
 
-contact_deliveries = Table(
-    "contact_deliveries",
-    metadata,
-    key("id"),
-    Column("request_id", Words, cascade("contact_requests.id"), nullable=False),
-    *texts("channel", "state"),
-    *integers("tries"),
-    *moments("next_at"),
-    UniqueConstraint("request_id", "channel"),
-    Index(None, "state", "next_at"),
-)
-
-contact_tries = Table(
-    "contact_tries",
-    metadata,
-    Column("number", Number, primary_key=True),
-    Column("delivery_id", Words, cascade("contact_deliveries.id"), nullable=False, index=True),
-    *moments("at"),
-    *texts("target"),
-    Column("arrived", Boolean, nullable=False),
-    *texts("says"),
-)
+contact_deliveries, contact_tries = _outbox("contact", "request_id", "contact_requests.id")
 
 # What operators wrote back to visitors.
 replies = Table(
@@ -63,28 +72,7 @@ replies = Table(
     *texts("operator", "text"),
 )
 
-reply_deliveries = Table(
-    "reply_deliveries",
-    metadata,
-    key("id"),
-    Column("reply_id", Words, cascade("replies.id"), nullable=False),
-    *texts("channel", "state"),
-    *integers("tries"),
-    *moments("next_at"),
-    UniqueConstraint("reply_id", "channel"),
-    Index(None, "state", "next_at"),
-)
-
-reply_tries = Table(
-    "reply_tries",
-    metadata,
-    Column("number", Number, primary_key=True),
-    Column("delivery_id", Words, cascade("reply_deliveries.id"), nullable=False, index=True),
-    *moments("at"),
-    *texts("target"),
-    Column("arrived", Boolean, nullable=False),
-    *texts("says"),
-)
+reply_deliveries, reply_tries = _outbox("reply", "reply_id", "replies.id")
 
 webhooks = Table(
     "webhooks",
@@ -111,27 +99,7 @@ events = Table(
     Index(None, "at"),
 )
 
-event_deliveries = Table(
-    "event_deliveries",
-    metadata,
-    key("id"),
-    Column("event_id", Words, cascade("events.id"), nullable=False),
-    Column("webhook_id", Words, cascade("webhooks.id"), nullable=False),
-    *texts("state"),
-    *integers("tries"),
-    *moments("next_at"),
-    UniqueConstraint("event_id", "webhook_id"),
-    Index(None, "state", "next_at"),
-    Index(None, "webhook_id", "next_at"),
+event_deliveries, event_tries = _outbox(
+    "event", "event_id", "events.id", Column("webhook_id", Words, cascade("webhooks.id"), nullable=False)
 )
-
-event_tries = Table(
-    "event_tries",
-    metadata,
-    Column("number", Number, primary_key=True),
-    Column("delivery_id", Words, cascade("event_deliveries.id"), nullable=False, index=True),
-    *moments("at"),
-    *texts("target"),
-    Column("arrived", Boolean, nullable=False),
-    *texts("says"),
-)
+Index(None, event_deliveries.c.webhook_id, event_deliveries.c.next_at)

@@ -16,8 +16,8 @@ from server.storage.people.operators import forget_site
 from server.storage.schema.content import chunks
 from server.storage.schema.conversations import conversations, messages
 from server.storage.schema.sites import crawl_urls, crawls, incidents, site_notes, sites
-from server.storage.statements import AnyRow, upsert
-from server.storage.store import Store
+from server.storage.statements import AnyRow
+from server.storage.store import Store, raising
 
 _FIELDS = tuple(column for column in sites.c if column.name in Site.__dataclass_fields__)
 _STAYING = select(*_FIELDS).where(sites.c.leaving.is_(False))
@@ -84,11 +84,7 @@ class SiteStore(Store):
 
     def delete(self, id: str) -> None:
         """Delete a new site with everything that refers to it. Raises UnknownSite."""
-        with self._db.begin() as connection:
-            connection.execute(delete(incidents).where(incidents.c.site_id == id))
-            forget_site(connection, id)
-            removed = connection.execute(delete(sites).where(sites.c.id == id))
-        if not removed.rowcount:
+        if not _remove_site(self._db, id):
             raise UnknownSite(self._unknown(id))
 
     def _unknown(self, id: str) -> str:
@@ -120,10 +116,8 @@ class SiteNotes(Store):
     def set(self, site_id: str, name: str, value: str) -> None:
         """Store a text, replacing the earlier one. Raises UnknownSite."""
         row = {"site_id": site_id, "name": name, "value": value}
-        try:
-            self._write(upsert(self._db.dialect, site_notes, key=("site_id", "name")), row)
-        except IntegrityError as error:
-            raise UnknownSite(f"there is no site {site_id!r}") from error
+        with raising(UnknownSite(f"there is no site {site_id!r}")):
+            self._put(site_notes, row)
 
 
 CONVERSATIONS, CHUNKS, ADDRESSES = 200, 2000, 5000
@@ -137,11 +131,15 @@ def remove_site_rows(db: Database, site_id: str) -> None:
     _remove(db, crawl_urls, ADDRESSES, crawl_urls.c.crawl_id.in_(of_site))
     _remove(db, conversations, CONVERSATIONS, conversations.c.site_id == site_id)
     _remove(db, chunks, CHUNKS, chunks.c.site_id == site_id)
+    _remove_site(db, site_id)
+
+
+def _remove_site(db: Database, site_id: str) -> bool:
     with db.begin() as connection:
         connection.execute(delete(incidents).where(incidents.c.site_id == site_id))
         forget_site(connection, site_id)
         # The other tables hang on this row.
-        connection.execute(delete(sites).where(sites.c.id == site_id))
+        return connection.execute(delete(sites).where(sites.c.id == site_id)).rowcount == 1
 
 
 def talked_since(db: Database, site_id: str, since: datetime) -> list[str]:

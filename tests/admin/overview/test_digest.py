@@ -38,7 +38,7 @@ def ada(runtime):
 def person(runtime, email, role=Role.OWNER, language="", **chosen):
     operators = runtime.people.operators
     id = operators.create(email, "no password", role, **chosen)
-    operators.set_language(id, language)
+    operators.change(id, language=language)
     with runtime.database.begin() as connection:
         connection.exec_driver_sql("UPDATE operators SET created_at = '2026-01-01 00:00:00.000000'")
     return id
@@ -85,9 +85,9 @@ def test_owners_get_it_others_choose_it_and_see_their_sites_only(runtime, ada, p
     eve = person(runtime, "eve@example.com", Role.EDITOR, "de", sites=frozenset({"lantern"}))
     person(runtime, "kim@example.com", Role.VIEWER)
     none = person(runtime, "zoe@example.com", Role.VIEWER, sites=frozenset())
-    runtime.people.operators.set_digest(ada, digest=False)
+    runtime.people.operators.change(ada, digest=False)
     for id in (eve, none):
-        runtime.people.operators.set_digest(id, digest=True)
+        runtime.people.operators.change(id, digest=True)
     assert Digest(runtime).send_due(MONDAY) == 1
     assert [mail["To"] for mail in post.letters] == ["eve@example.com"]
     assert 'lang="de"' in post.letters[0].get_body(("html",)).get_content()
