@@ -30,7 +30,6 @@ from server.indexes.word_tables import (
 )
 from server.storage.statements import among, upsert
 
-_KEY = ("site_id", "block")
 """Of a row of `word_blocks` and of `word_forms`."""
 
 
