@@ -200,7 +200,7 @@ class TestConversations:
         theirs = conversations.start("shop", "them")
         assert len(conversations.erase_visitor("shop", "me").conversations) == 2
         assert [found.id for found in conversations.recent("shop", 10, 0)] == [theirs]
-        assert FeedbackStore(database).get(asked.id) is None
+        assert FeedbackStore(database).of([asked.id]) == {}
         assert len(conversations.erase_visitor("shop", "me").conversations) == 0
 
     def test_outcomes_are_counted_since_a_moment(self, conversations):
@@ -217,10 +217,10 @@ class TestFeedback:
     def test_the_last_judgement_of_the_visitor_counts(self, database, conversations):
         store, asked = FeedbackStore(database), message(conversations.start("shop", "v"))
         conversations.add(asked)
-        assert store.get(asked.id) is None
+        assert store.of([asked.id]) == {}
         store.put(asked.id, "v", True, "")
         store.put(asked.id, "v", False, "wrong price")
-        stored = store.get(asked.id)
+        stored = store.of([asked.id])[asked.id]
         assert (stored.message_id, stored.visitor_id) == (asked.id, "v")
         assert (stored.helpful, stored.comment) == (False, "wrong price")
 
@@ -231,4 +231,4 @@ class TestFeedback:
             store.put(asked.id, "w", True, "")
         with pytest.raises(UnknownMessage):
             store.put("none", "v", True, "")
-        assert store.get(asked.id) is None
+        assert store.of([asked.id]) == {}

@@ -57,7 +57,7 @@ def test_the_tester_names_the_nearest_with_their_likeness(shop):
     assert near[0].curated.id == first.id
     assert near[0].likeness > near[1].likeness
     assert near[1].why == "likeness"
-    assert shop.runtime.own_answers.match(shop.site, "When will refunds be paid?")[0].id == first.id
+    assert near[0].why == ""
 
 
 def test_an_answer_whose_days_are_over_is_given_no_more(shop):

@@ -86,7 +86,8 @@ def test_a_worker_that_is_killed_loses_no_page_and_another_goes_on(shared, kille
 
 def test_two_workers_keep_the_crawl_delay_of_the_host(shared):
     website = BusyWebsite(12, delay=1)
-    shop = shared(website, crawl_share_from=1, crawl_use_sitemaps=0, crawl_timeout_s=60)
+    # Each worker takes few at once, so that some are left for the other.
+    shop = shared(website, crawl_share_from=1, crawl_use_sitemaps=0, crawl_timeout_s=60, crawl_concurrency=1)
     website.hold_after = 4
     shop.runtime.crawling.start("shop")
     workers = [shop.worker(), shop.worker()]

@@ -32,7 +32,7 @@ def test_the_history_shows_every_crawl_with_its_figures(operator, runtime, two):
     shown = re.findall(r'scope="row" class="when"><a href="/admin/sites/lantern/crawls/(\d+)">', page)
     assert shown == [str(decided), str(page_run), str(two[1]), str(two[0])]
     assert "The whole site" in page
-    assert 'One page<p class="address">/delivery</p>' in page
+    assert 'One page</span><p class="address">/delivery</p>' in page
     assert "Waiting to start" in page
     assert "Unchanged." in page
     assert f'href="{HISTORY}/{two[1]}/against/{two[0]}"' in page

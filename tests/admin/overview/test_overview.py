@@ -174,7 +174,7 @@ def test_half_a_day_is_compared_with_half_a_day():
 
 def test_a_change_is_told_where_it_says_something():
     assert [change(*pair) for pair in ((3, 2), (1, 2), (2, 2), (5, 0), (0, 4), (50, 1))] == [
-        *("+50%", "-50%", "", "", "-100%", "50 times")
+        *("+50%", "-50%", "", "", "-100%", "50 times as many")
     ]
 
 
