@@ -85,14 +85,12 @@ def test_a_worker_that_is_killed_loses_no_page_and_another_goes_on(shared, kille
 
 
 def test_two_workers_keep_the_crawl_delay_of_the_host(shared):
-    website = BusyWebsite(12, delay=1)
-    # Each worker takes few at once, so that some are left for the other.
+    website = BusyWebsite(30, delay=1)
+    # One page at a time, so that many wait for the other worker.
     shop = shared(website, crawl_share_from=1, crawl_use_sitemaps=0, crawl_timeout_s=60, crawl_concurrency=1)
-    website.hold_after = 4
     shop.runtime.crawling.start("shop")
     workers = [shop.worker(), shop.worker()]
     shop.until(lambda: at_work(shop) == 2, "help")
-    website.hold_after = None
     shop.until_state("done")
     for worker in workers:
         shop.end(worker)

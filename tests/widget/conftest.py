@@ -92,6 +92,7 @@ def profile(request: pytest.FixtureRequest, browser: Browser, server: Server) ->
     context.set_offline(False)
     context.unroute_all()
     for page in context.pages[1:]:
+        page.goto("about:blank")  # what it still stores is stored before the next test begins
         page.close()
 
 
