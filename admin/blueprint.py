@@ -95,6 +95,9 @@ def _configure(state: BlueprintSetupState) -> None:
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_SECURE=settings.serving.base_url.startswith("https://"),
+        # The cookie is sent only when it changes. Otherwise a picture that was requested earlier and arrives
+        # later would bring the old cookie back, and a login or a passkey's challenge would be forgotten.
+        SESSION_REFRESH_EACH_REQUEST=False,
         PERMANENT_SESSION_LIFETIME=timedelta(hours=settings.limits.session_hours),
         # The API has no cookies and needs no token, so only this blueprint checks (`_require_token`).
         WTF_CSRF_CHECK_DEFAULT=False,

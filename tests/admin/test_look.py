@@ -79,6 +79,7 @@ def check(tab, name, size, scheme):
 
 
 def check_layout(tab, name, size, scheme):
+    tab.wait_for_load_state()  # a click that sends a form returns when the next page has only begun
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} scrolls sideways"
     assert tab.evaluate(SMALL_TARGETS) == []
     if folder := os.environ.get("DOCENT_SCREENSHOTS"):

@@ -45,7 +45,7 @@ def tab(address, launch_browser):
 
 def test_a_visitor_asks_on_the_demo_page(tab, address):
     tab.goto(f"{address}/")
-    assert tab.url == f"{address}/demo/shop"
+    tab.wait_for_url(f"{address}/demo/shop")
     tab.locator("textarea[part=input]").fill("How long is delivery?")
     tab.keyboard.press("Enter")
     tab.get_by_text("word9").first.wait_for()
@@ -63,7 +63,7 @@ def test_the_documentation_is_read(tab, address):
     width = tab.evaluate("getComputedStyle(document.querySelector('.columns')).display")
     assert width == "grid", "its style is loaded"
     tab.get_by_role("link", name="Demo", exact=True).click()
-    assert tab.url == f"{address}/demo/shop"
+    tab.wait_for_url(f"{address}/demo/shop")
 
 
 def test_an_owner_works_on_the_dashboard(tab, address):
@@ -80,7 +80,7 @@ def test_an_owner_works_on_the_dashboard(tab, address):
     tab.get_by_text("Allowed websites", exact=True).click()
     tab.locator("[name=origins]").fill("https://blog.example\nhttps://more.example")
     tab.get_by_role("button", name="Save websites").click()
-    assert tab.url == f"{address}/admin/sites/shop"
+    tab.wait_for_url(f"{address}/admin/sites/shop")
     tab.get_by_role("link", name="Widget", exact=True).click()
     tab.frame_locator("iframe").locator("site-chat").first.wait_for(state="attached")
     for entry in tab.locator("nav a").evaluate_all("links => links.map((link) => link.href)"):
@@ -88,4 +88,4 @@ def test_an_owner_works_on_the_dashboard(tab, address):
         tab.goto(entry)
     tab.get_by_role("button", name="Account", exact=True).click()
     tab.get_by_role("button", name="Log out").first.click()
-    assert tab.url == f"{address}/admin/login"
+    tab.wait_for_url(f"{address}/admin/login")

@@ -84,6 +84,15 @@ def test_the_cookie_is_bound_to_the_host_where_https_serves(make_runtime, passwo
     assert "Domain" not in said
 
 
+@pytest.mark.parametrize("path", ["/admin/static/mark.svg", "/admin/", "/admin/sites"])
+def test_an_answer_that_changes_nothing_leaves_the_cookie_alone(operator, path):
+    """It may arrive after a later one that changed the cookie, and would undo that."""
+    operator.get(path)  # the first page after a login holds a new token
+    answer = operator.get(path)
+    assert answer.status_code == 200
+    assert "Set-Cookie" not in answer.headers
+
+
 @pytest.fixture
 def required(make_runtime, password_hash):
     """A Docent whose owner requires a second factor of everybody."""
