@@ -26,6 +26,7 @@ from admin.texts import _, lazy
 from crawler.errors import BadStart, CrawlError
 from crawler.fetching.connections import Deadlines, guarded_pools
 from crawler.fetching.fetcher import Fetcher, HttpResponse
+from server.answering.shortcuts.small_talk import offered
 from server.api.access import configuration, shared, stores
 from server.domain.addresses import origin_of
 from server.domain.site import Site
@@ -272,9 +273,7 @@ class _Caller:
             self._call("DELETE", "/api/v1/visitors/me", None, token)
 
     def _asked(self, token: str) -> Step:
-        suggested = self._site.options.get("suggestions")
-        first = suggested[0] if isinstance(suggested, list | tuple) and suggested else self._site.name
-        question = str(first)[:QUESTION_CHARS]
+        question = (offered(self._site) or (self._site.name,))[0][:QUESTION_CHARS]
         status, said = self._call("POST", "/api/v1/chat", {"message": question}, token)
         if status != 200:
             return Step("answer", Mark.BAD, _error(said, status))

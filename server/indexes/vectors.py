@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
@@ -109,20 +111,34 @@ BATCH_FLOATS = 500_000
 IDS_PAGE = 100_000
 """Ids in one answer: 4 MB. Chroma counts up to the first of a page, so that many pages would take long."""
 VECTORS_PAGE = 500
+COPIED_AT_ONCE = 150
+"""Vectors read and written again at once, of up to 3,072 numbers each."""
+REMOVED, FEWEST_REMOVED = "removed", 1000
+"""Chroma keeps the space of removed vectors in memory and on disk. A collection counts them in its metadata;
+once they are more than its vectors, and at least so many, the vectors move to a new collection."""
 
 T = TypeVar("T")
 
 
 class Chroma:
-    """A Chroma server or folder, shared by all indexes of a process. Thread-safe."""
+    """A Chroma server or folder, shared by all indexes of a process. Thread-safe.
+
+    `folder` is where Chroma keeps its files, if they are on this machine.
+    """
 
     def __init__(
-        self, client: Client, place: str, queries: ChromaQueries | None, copies: VectorCopies | None = None
+        self,
+        client: Client,
+        place: str,
+        queries: ChromaQueries | None,
+        copies: VectorCopies | None = None,
+        folder: Path | None = None,
     ) -> None:
         self.client = client
         self.place = place
         self.queries = queries
         self.copies = copies
+        self._folder = folder
 
     def note_change(self, name: str) -> None:
         """Mark copies of a collection as outdated after it has changed. Raises StorageError."""
@@ -136,9 +152,15 @@ class Chroma:
         for name in names:
             # A name is SITE.KIND.FINGERPRINT, and site ids contain no dots.
             if name.partition(".")[0] == site_id:
-                with suppress(NotFoundError), self.explained():
-                    self.client.delete_collection(name)
+                self.drop(name)
                 self.note_change(name)
+
+    def drop(self, name: str) -> None:
+        """Remove a collection, if there is one, and its files. Raises IndexUnavailable."""
+        with suppress(NotFoundError), self.explained():
+            self.client.delete_collection(name)
+            if self._folder is not None:
+                _remove_dropped(self._folder)
 
     def ping(self) -> None:
         """Raise IndexUnavailable if Chroma does not answer."""
@@ -170,9 +192,9 @@ class Chroma:
             raise kind(f"Chroma at {self.place} refused: {_first_line(error)}") from error
 
 
-def open_chroma(place: str | Path, copies: VectorCopies | None = None) -> Chroma:
+def open_chroma(place: str | Path, copies: VectorCopies | None = None, folder: Path | None = None) -> Chroma:
     """Open the Chroma server at an http(s) address, or a folder, which is created if missing. If `copies`
-    are given, small indexes are searched in them.
+    are given, small indexes are searched in them. `folder` is that of a server on this machine.
 
     Only one process may open a folder: the caller must take its lock first.
     Raises IndexUnavailable.
@@ -184,12 +206,12 @@ def open_chroma(place: str | Path, copies: VectorCopies | None = None) -> Chroma
         if not re.match(r"^https?://", address):
             Path(address).mkdir(parents=True, exist_ok=True)
             embedded = cast(Client, chromadb.PersistentClient(address, settings=settings))
-            return Chroma(embedded, address, None, copies)
+            return Chroma(embedded, address, None, copies, Path(address))
         parts = urlsplit(address)
         ssl = parts.scheme == "https"
         port = parts.port or (443 if ssl else 80)
         client = chromadb.HttpClient(parts.hostname or "", port, ssl=ssl, settings=settings)
-        return Chroma(cast(Client, client), address, ChromaQueries(address.rstrip("/")), copies)
+        return Chroma(cast(Client, client), address, ChromaQueries(address.rstrip("/")), copies, folder)
     except (ValueError, OSError, httpx.TransportError, ChromaError) as error:
         if isinstance(error, OSError) or not re.match(r"^https?://", address):
             raise IndexUnavailable(
@@ -229,6 +251,8 @@ class ChromaVectorIndex:
         size = self._batch_size(1)
         for start in range(0, len(ids), size):
             self._with_handle(partial(_delete, ids=list(ids[start : start + size])), None)
+        if ids:
+            self._with_handle(partial(self._count_removed, count=len(ids)), None)
         self._chroma.note_change(self.name)
 
     def search(self, vector: Vector, limit: int) -> list[tuple[str, float]]:
@@ -261,9 +285,46 @@ class ChromaVectorIndex:
     def drop(self) -> None:
         """Remove the whole index. Adding afterwards starts a new one."""
         self._handle = None
-        with suppress(NotFoundError), self._chroma.explained():
-            self._chroma.client.delete_collection(self.name)
+        for name in (self.name, *self._spares):
+            self._chroma.drop(name)
         self._chroma.note_change(self.name)
+
+    @property
+    def _spares(self) -> tuple[str, str]:
+        """Names of the new and of the old collection while vectors move."""
+        return f"{self.name}.new", f"{self.name}.old"
+
+    def _count_removed(self, handle: Collection, count: int) -> None:
+        removed = int(str((handle.metadata or {}).get(REMOVED, 0))) + count
+        if removed > max(FEWEST_REMOVED, handle.count()):
+            self._move(handle)
+        else:
+            handle.modify(metadata={REMOVED: removed})
+
+    def _move(self, old: Collection) -> None:
+        """Move the vectors to a new collection. Other processes search the old one until it is deleted."""
+        client, (spare, left) = self._chroma.client, self._spares
+        for name in (spare, left):  # of an attempt that was cut off
+            self._chroma.drop(name)
+        new = client.create_collection(
+            spare, configuration=CreateCollectionConfiguration(hnsw=HNSW), embedding_function=None
+        )
+        for offset in range(0, old.count(), COPIED_AT_ONCE):
+            got = old.get(include=["embeddings", "metadatas"], limit=COPIED_AT_ONCE, offset=offset)
+            new.add(got["ids"], embeddings=got["embeddings"], metadatas=got["metadatas"])
+        old.modify(name=left)
+        new.modify(name=self.name)
+        self._handle = new
+        self._chroma.drop(left)
+
+    def _end_move(self) -> None:
+        """Take the old collection again if a move was cut off between its two renames."""
+        client = self._chroma.client
+        try:
+            client.get_collection(self.name, embedding_function=None)
+        except NotFoundError:
+            with suppress(NotFoundError):
+                client.get_collection(self._spares[1], embedding_function=None).modify(name=self.name)
 
     def _pages(self) -> Iterator[tuple[list[str], list[Vector]]]:
         """Yield all ids with their vectors in batches. Raises IndexFailure."""
@@ -309,6 +370,7 @@ class ChromaVectorIndex:
             return handle
         with self._opening:
             if make:
+                self._end_move()
                 self._handle = self._chroma.client.get_or_create_collection(
                     self.name,
                     configuration=CreateCollectionConfiguration(hnsw=HNSW),
@@ -322,6 +384,20 @@ class ChromaVectorIndex:
         with self._chroma.explained():
             most = self._chroma.client.get_max_batch_size()
         return max(1, min(most, BATCH_FLOATS // dimensions))
+
+
+def _remove_dropped(folder: Path) -> None:
+    """Remove the files of collections that were dropped: Chroma leaves them."""
+    database = folder / "chroma.sqlite3"
+    if not database.is_file():
+        return
+    # Chroma notes a collection's segments before it makes their folders.
+    folders = [path for path in folder.iterdir() if path.is_dir()]
+    with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as opened:
+        kept = {row[0] for row in opened.execute("SELECT id FROM segments")}
+        for path in folders:
+            if path.name not in kept and re.fullmatch(r"[0-9a-f-]{36}", path.name):
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def _delete(handle: Collection, ids: list[str]) -> None:

@@ -92,11 +92,11 @@ def open_vector_store(settings: Settings, folder: DataFolder, database: Database
 
     most = settings.retrieval.exact_search_chunks
     copies = VectorCopies(database, folder.path / "cache" / "vectors", most)
-    address = settings.storage.chroma_url or folder.running_chroma()
+    address, files = settings.storage.chroma_url or folder.running_chroma(), folder.path / "chroma"
     if address:
-        return VectorStore(open_chroma(address, copies), None)
+        return VectorStore(open_chroma(address, copies, files), None)
     lock = folder.claim_chroma()
-    return VectorStore(open_chroma(folder.path / "chroma", copies), lock)
+    return VectorStore(open_chroma(files, copies), lock)
 
 
 def open_parts(

@@ -49,6 +49,11 @@ def test_a_page_with_the_tag_is_good_in_every_step(check):
     assert found["answer"][1] == "“How long is delivery?” was answered."
 
 
+def test_a_site_whose_starters_are_not_made_yet_is_asked_about_one_of_its_topics(check):
+    found, _ = check(options={"topics": [["Delivery times", "https://shop.example/delivery"]]})
+    assert found["answer"][1] == "“Delivery times” was answered."
+
+
 def test_nothing_of_the_check_stays(check):
     _, runtime = check()
     assert runtime.dialogue.conversations.recent("shop", 5) == []

@@ -1,6 +1,7 @@
 """What the vector index promises: in a folder, on a Chroma server, and with copies searched in the process."""
 
 import threading
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from server.indexes.errors import IndexRejected
 from server.indexes.vector_copies import VectorCopies
 from server.indexes.vectors import ChromaVectorIndex, open_chroma
 from server.storage.database import Database
+from tests.servers import chroma_server
 
 SIZE = 16
 
@@ -197,3 +199,54 @@ def test_stored_vectors_come_back_by_id(vectors):
         "b": [round(float(x), 5) for x in unit(0, 1)],
     }
     assert vectors.vectors([]) == {}
+
+
+def test_removed_vectors_do_not_take_space_for_ever(chroma, vectors, monkeypatch):
+    monkeypatch.setattr("server.indexes.vectors.FEWEST_REMOVED", 5)
+    monkeypatch.setattr("server.indexes.vectors.COPIED_AT_ONCE", 2)
+    elsewhere = ChromaVectorIndex(chroma, "shop", "0123456789abcdef")
+    vectors.add([chunk("a"), chunk("b"), chunk("c")], [unit(1), unit(1, 1), unit(0, 1)])
+    assert ids(elsewhere.search(unit(1), 5)) == ["a", "b", "c"]
+    before = chroma.client.get_collection(vectors.name)
+    for number in range(6):
+        vectors.add([chunk(f"old-{number}")], [unit(1, 0.5)])
+        vectors.remove([f"old-{number}"])
+    after = chroma.client.get_collection(vectors.name)
+    assert after.id != before.id
+    assert after.get("a")["metadatas"] == [{"url": "https://shop.example/a", "site": "shop"}]
+    for index in (vectors, elsewhere):
+        assert ids(index.search(unit(1), 5)) == ["a", "b", "c"]
+        assert index.ids() == {"a", "b", "c"}
+    names = [collection.name for collection in chroma.client.list_collections()]
+    assert [name for name in names if name.startswith(vectors.name)] == [vectors.name]
+
+
+def test_a_move_that_was_cut_off_loses_no_vector(chroma, vectors):
+    vectors.add([chunk("a"), chunk("b")], [unit(1), unit(0, 1)])
+    chroma.client.get_collection(vectors.name).modify(name=f"{vectors.name}.old")
+    chroma.client.create_collection(f"{vectors.name}.new")
+    after = ChromaVectorIndex(chroma, "shop", "0123456789abcdef")
+    after.add([chunk("c")], [unit(1, 1)])
+    assert after.ids() == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize("kind", ["folder", "server"])
+def test_the_files_of_a_dropped_collection_go_too(kind, tmp_path):
+    drawn = np.random.default_rng(1).normal(size=(1200, SIZE)).astype(np.float32)
+    with chroma_server(tmp_path) if kind == "server" else nullcontext(tmp_path) as place:
+        opened = open_chroma(place, folder=tmp_path)
+        first, second = (ChromaVectorIndex(opened, site, "0123456789abcdef") for site in ("shop", "harbour"))
+        for index in (first, second):
+            index.add([chunk(f"c{number}") for number in range(1200)], list(drawn))
+        assert len(folders(tmp_path)) == 2
+        first.drop()
+        (old,) = folders(tmp_path)
+        second.remove([f"c{number}" for number in range(1150)])
+        (new,) = folders(tmp_path)
+        assert new != old
+        assert ids(second.search(drawn[1199], 1)) == ["c1199"]
+        opened.close()
+
+
+def folders(place):
+    return [path for path in place.iterdir() if path.is_dir()]
