@@ -7,16 +7,17 @@ A FOLDER holds a website with questions, as in `benchmarks.visitor_sites`, or a 
 documents, one section for each document. SITE=QUESTIONS are the questions of `benchmarks/questions` about a
 site that was crawled into DIR before. Sites that are in DIR already are not crawled again.
 
-Only half of the questions are learned from, of test sets in BEIR form all. Two linear models are fitted:
+Only half of the questions are learned from, with `--whole` and of test sets in BEIR form all. Two linear
+models are fitted for each of the comparisons that `server.answering.ranking` names:
 
 - section: which of the first results is of the gold section (softmax over the results of a question);
 - answer: whether the first result answers (logistic). Near misses are the questions that a site does not
   answer, and every other question with all sections of its gold pages left out; not so for a BEIR set that
   has unanswerable questions of its own, because its passages repeat each other.
 
-Printed for each site are the figures of a model that was learned without it: gold section first and among
-three, before and after; and for a few floors the share of answerable questions below it, and of unanswerable
-ones. With `--write` the weights of the model learned from all sites replace the file.
+Printed for each comparison and site are the figures of a model that was learned without the site: gold
+section first and among three, before and after; and for a few floors the share of answerable questions below
+it, and of unanswerable ones. With `--write` the weights of the model learned from all sites replace the file.
 """
 
 from __future__ import annotations
@@ -37,7 +38,14 @@ from scipy.optimize import minimize
 from benchmarks.visitor_sites import HALVES, crawl, folded, half_of, is_page, path_of
 from benchmarks.web_server import ROOT
 from server.answering.grading import ANSWER, answer_features
-from server.answering.ranking import POOL, SECTION, SectionRanker, section_features
+from server.answering.ranking import (
+    COMPARISONS,
+    POOL,
+    SECTION,
+    SectionRanker,
+    compared_by,
+    section_features,
+)
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question, Turn
 from server.runtime.runtime import Runtime, open_runtime
@@ -47,9 +55,8 @@ FILE = ROOT / "server/answering/learned.json"
 FLOORS = (0.1, 0.13, 0.16, 0.2, 0.25, 0.3)
 PENALTY_SECTION, PENALTY_ANSWER = 3.0, 2.0
 """L2 penalties on the weights of standardised features."""
-UNREAD = {"unread": 2.6, "unread_coverage": -0.2, "unread_unused": -1.5}
-"""Weights for languages that the embedder does not read, of which there are too few questions here to learn
-them: fitted by hand on manuals in five languages, and the websites in French, Spanish, Chinese and Korean."""
+LEAST_DEVIATION = 0.2
+"""Features of an answer that differ less are penalised as if they did so much: some are of few questions."""
 OTHER_LANGUAGE = ("cross_lingual", "crosslingual")
 NOT_LEARNED = (*OTHER_LANGUAGE, "injection", "ambiguous")
 Row = NDArray[np.float64]
@@ -61,6 +68,8 @@ class Example:
 
     site: str
     half: str
+    by: str
+    """One of COMPARISONS."""
     answerable: bool
     sections: Row
     gold: Row
@@ -95,13 +104,23 @@ def turns_of(question: dict[str, Any]) -> tuple[Turn, ...]:
     return tuple(Turn(asked, answer, asked, question["lang"]) for asked, answer in pairs)
 
 
-def feature_rows(
-    ranker: SectionRanker, query: Query, hits: Sequence[ScoredChunk]
-) -> tuple[list[ScoredChunk], Row, Row]:
-    """Return the first hits, compared with the query, with the features of sections and of answers."""
-    near = ranker.compared(query, hits[:POOL])
+def feature_rows(ranker: SectionRanker, query: Query, near: Sequence[ScoredChunk]) -> tuple[Row, Row]:
+    """Return the features of sections and of answers of hits that were compared with the query."""
     answers = [answer_features(query, [hit, *near], ranker.rarity) for hit in near]
-    return near, section_features(query, near, ranker.rarity), np.array(answers)
+    return section_features(query, near, ranker.rarity), np.array(answers)
+
+
+def only(by: str, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
+    """Return the hits without what this comparison does not know of them."""
+    lost = {"tokens": (), "sentences": ("tokens",), "words": ("tokens", "sentence", "headline")}[by]
+    return [
+        replace(
+            hit,
+            scores={name: score for name, score in hit.scores.items() if name not in lost},
+            sentence="" if by == "words" else hit.sentence,
+        )
+        for hit in hits
+    ]
 
 
 def examples(runtime: Runtime, name: str, questions: Sequence[dict[str, Any]]) -> Iterator[Example]:
@@ -118,13 +137,16 @@ def examples(runtime: Runtime, name: str, questions: Sequence[dict[str, Any]]) -
         found = steps.strategy.retrieve(query, POOL + POOL // 2)
         if not found:
             continue
-        near, sections, answers = feature_rows(ranker, query, found)
+        near = ranker.compared(query, found[:POOL])
         gold = np.array([gold_of(hit.chunk, question) for hit in near])
-        left = [hit for hit in found if not gold_of(hit.chunk, question)]
-        without = feature_rows(ranker, query, left)[1:] if gold.any() and left else None
-        yield Example(
-            name, half_of(question["id"]), bool(question["expected_urls"]), sections, gold, answers, without
-        )
+        left = [hit for hit in found if not gold_of(hit.chunk, question)] if gold.any() else []
+        left = ranker.compared(query, left[:POOL])
+        half, answerable = half_of(question["id"]), bool(question["expected_urls"])
+        best = COMPARISONS.index(compared_by(near))
+        for by in COMPARISONS[best:]:
+            sections, answers = feature_rows(ranker, query, only(by, near))
+            without = feature_rows(ranker, query, only(by, left)) if left else None
+            yield Example(name, half, by, answerable, sections, gold, answers, without)
 
 
 def website_of(folder: Path, target: Path) -> Path:
@@ -180,9 +202,9 @@ def _pairs(history: Sequence[dict[str, str]]) -> list[dict[str, str]]:
     return [{"role": turn["role"], "content": turn["text"]} for turn in history]
 
 
-def standardised(rows: Row) -> tuple[Row, Row, Row]:
-    """Return the rows with mean 0 and deviation 1, the means and the deviations."""
-    mean, deviation = rows.mean(0), rows.std(0) + 1e-6
+def standardised(rows: Row, least: float = 1e-6) -> tuple[Row, Row, Row]:
+    """Return the rows with mean 0 and deviation 1, the means and the deviations, each at least `least`."""
+    mean, deviation = rows.mean(0), np.maximum(rows.std(0), least)
     return (rows - mean) / deviation, mean, deviation
 
 
@@ -224,7 +246,7 @@ def fit_answers(learned: Sequence[Example], sections: Row) -> Row:
             rows.append(answers[int((others @ sections).argmax())])
             truths.append(False)
             shares.append(size / 4)  # other pages may answer too
-    values, mean, deviation = standardised(np.array(rows))
+    values, mean, deviation = standardised(np.array(rows), LEAST_DEVIATION)
     values = np.hstack([values, np.ones((len(values), 1))])
     truth, share = np.array(truths, float), np.array(shares)
     for side in (0.0, 1.0):
@@ -298,6 +320,7 @@ def main() -> None:
     )
     parser.add_argument("sources", nargs="+")
     parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--whole", action="store_true", help="learn from both halves")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     asked, whole = opened(given)
@@ -311,9 +334,20 @@ def main() -> None:
             found = [replace(one, left_out=None) for one in found]
         made += found
     runtime.close()
+    if given.whole:
+        whole = set(asked)
+    weights = {by: learned_by(by, [one for one in made if one.by == by], whole) for by in COMPARISONS}
+    text = json.dumps(weights, indent=1) + "\n"
+    if given.write:
+        FILE.write_text(text)
+    print(text)
+
+
+def learned_by(by: str, made: Sequence[Example], whole: set[str]) -> dict[str, dict[str, float]]:
+    """Print the figures of one comparison, and return its weights."""
     learned = [one for one in made if one.half == HALVES[0] or one.site in whole]
-    print(f"{'':28} {'n':>4} {'search':>11}  {'learned':>11}  floor: share of answerable, unanswerable below")
-    for name in asked:
+    print(f"{by:28} {'n':>4} {'search':>11}  {'learned':>11}  floor: share of answerable, unanswerable below")
+    for name in dict.fromkeys(one.site for one in made):
         others = [one for one in learned if one.site != name]
         sections = fit_sections(others)
         answers = fit_answers(others, sections)
@@ -322,15 +356,10 @@ def main() -> None:
             report(f"{name}, {half}", some, sections, answers)
     sections = fit_sections(learned)
     answers = fit_answers(learned, sections)
-    weights = {
+    return {
         "section": dict(zip(SECTION, sections.round(3).tolist(), strict=True)),
         "answer": dict(zip(("bias", *ANSWER), np.roll(answers, 1).round(3).tolist(), strict=True)),
     }
-    weights["answer"] |= UNREAD
-    text = json.dumps(weights, indent=1) + "\n"
-    if given.write:
-        FILE.write_text(text)
-    print(text)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from server.answering.answer_kinds import lacks_requested_fact
-from server.answering.ranking import LEARNED, SECTION, section_features
+from server.answering.ranking import COMPARISONS, LEARNED, SECTION, compared_by, section_features
 from server.answering.understanding.question_words import editions, lacks_edition, names, question_words
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query
@@ -19,30 +19,27 @@ from server.indexes.tokens import tokens
 from server.retrieval.question_kinds import asks_for_themes, compares
 from server.retrieval.rarity import Rarity, chunk_words, coverage
 
-DEFAULT_FLOOR = 0.18
-"""About one in ten answerable questions of organisations' visitors falls below this floor."""
+DEFAULT_FLOOR = 0.25
+"""Below it fall about one in twelve questions of visitors that an organisation's site answers, and not quite
+half of those that it does not."""
 ANSWER = (
     "coverage",  # of the first section, as in server.answering.ranking
     "sentence",
     "headline",
-    "dense",
-    "sentence_covered",  # the product of sentence and coverage
+    "tokens",
     "words",  # number of content words of the question, at most MOST_WORDS, as a share of them
-    "missing",  # number of content words that the section lacks, at most MOST_WORDS, as a share of them
+    "missing",  # share of the content words that the section lacks; coverage weighs them by their rarity
     "name_alone",  # of a question with a name: share of its other words' weight that the section lacks; 0 for
     # a comparison, which asks about the names
     "lacks_fact",  # 1 if the first sections of the page lack the kind of fact that is asked for
     "unknown_name",  # 1 if the question has a name that the site never mentions
     "other_edition",  # 1 if it names a version that no chunk mentions; the rest of such a question fits well
-    "unread",  # 1 if meanings were not compared
-    "unread_coverage",
-    "unread_unused",  # share of the question's weight in words that the site never uses
 )
 """Features of an answer, in the order of `answer_features`."""
 MOST_WORDS = 8
 UNSURE = 0.5
 """Share of the floor from which on the nearest sections may still answer."""
-DOUBTFUL = 0.4
+DOUBTFUL = 0.45
 """Below this answerability fewer than half of the shown sections answer the question."""
 NAMED = 0.9
 """A heading with this share of the question's weight leaves no doubt that its section is meant."""
@@ -53,7 +50,7 @@ KEEP = 0.55
 LIMIT = 6
 THEMES = 8
 """Maximum number of themes in an answer about the whole site."""
-_WEIGHTS = [LEARNED["answer"][name] for name in ANSWER]
+_WEIGHTS = {by: [LEARNED[by]["answer"][name] for name in ANSWER] for by in COMPARISONS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +98,9 @@ class EvidenceGrader:
         if not chunks:
             return 0.0
         values = answer_features(query, chunks, self._rarity)
-        total = LEARNED["answer"]["bias"] + sum(
-            weight * value for weight, value in zip(_WEIGHTS, values, strict=True)
+        by = compared_by(chunks)
+        total = LEARNED[by]["answer"]["bias"] + sum(
+            weight * value for weight, value in zip(_WEIGHTS[by], values, strict=True)
         )
         return 1 / (1 + math.exp(-total))
 
@@ -111,29 +109,20 @@ def answer_features(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity)
     """Return the features ANSWER for chunks that are sorted best first."""
     first = chunks[0]
     row = dict(zip(SECTION, section_features(query, chunks[:1], rarity)[0], strict=True))
-    covered, sentence = float(row["coverage"]), float(row["sentence"])
-    unread = float(not first.sentence)
     asked = question_words(rarity, query)
     held, in_names = chunk_words(first.chunk), _named(query)
-    others = {token: weight for token, weight in asked.weights.items() if token not in in_names}
-    counts_names = 0 < len(others) < len(asked.weights) and not compares(query.text)
+    others = {token: weight for token, weight in asked.items() if token not in in_names}
+    counts_names = 0 < len(others) < len(asked) and not compares(query.text)
     same_page = [hit.chunk.text for hit in chunks[:READ] if hit.chunk.url == first.chunk.url]
     text = "\n".join(f"{hit.chunk.heading}\n{hit.chunk.text}" for hit in chunks)
     return [
-        covered,
-        sentence,
-        float(row["headline"]),
-        0.0 if unread else first.scores.get("dense", 0.0),
-        sentence * covered,
-        min(MOST_WORDS, len(asked.weights)) / MOST_WORDS,
-        min(MOST_WORDS, len(asked.weights.keys() - held)) / MOST_WORDS,
+        *(float(row[name]) for name in ("coverage", "sentence", "headline", "tokens")),
+        min(MOST_WORDS, len(asked)) / MOST_WORDS,
+        len(asked.keys() - held) / max(1, len(asked)),
         1 - coverage(others, held) if counts_names else 0.0,
         float(lacks_requested_fact(query.text, "\n".join(same_page))),
         float(_has_unknown_name(query, rarity)),
         float(any(lacks_edition(text, *named) for named in editions(query.text))),
-        unread,
-        unread * covered,
-        unread * asked.unused,
     ]
 
 

@@ -2,8 +2,8 @@
 
 A linear score of a few features, whose weights were learned from questions with known answers by
 `benchmarks.learn_ranking`: what the search gave, how much of the question the section and its headings
-contain, how near its best sentence and its heading come to the question in meaning, and whether it has the
-kind of fact that is asked for. The weights are in learned.json.
+contain, how near its tokens, its best sentence and its heading come to the question in meaning, and whether
+it has the kind of fact that is asked for. The weights are in learned.json.
 """
 
 import json
@@ -22,8 +22,9 @@ from server.answering.understanding.discourse import asks_for_amount
 from server.answering.writing.units import units
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.derived import Calibration
-from server.domain.protocols import Embedder, ModelError
+from server.domain.protocols import TOKEN_NUMBERS, TOKEN_SCALE, Embedder, ModelError, embedded
 from server.domain.question import Query
+from server.indexes.sentence_vectors import ChunkVectors
 from server.indexes.tokens import tokens
 from server.retrieval.parts import ranked
 from server.retrieval.rarity import Rarity, chunk_tokens, chunk_words, coverage
@@ -41,21 +42,28 @@ SECTION = (
     "sentence_gap",  # how much farther than the nearest one of all sections
     "headline",  # nearness of the last heading
     "headline_gap",
+    "tokens",  # nearness of the question's tokens to their nearest ones of the section
+    "tokens_gap",
     "number",  # 1 if a number is asked for and there is one
     "fact",  # 1 for each requested kind of fact that it has, -1 for each that it lacks
 )
 """Features of a section, in the order of the rows of `section_features`."""
-LEARNED: dict[str, dict[str, float]] = json.loads(
+COMPARISONS = ("tokens", "sentences", "words")
+"""What questions can be compared with: tokens and sentences, sentences, or nothing but words, where the
+embedder does not read the language. Each has weights of its own."""
+LEARNED: dict[str, dict[str, dict[str, float]]] = json.loads(
     files("server.answering").joinpath("learned.json").read_text("utf-8")
 )
-_WEIGHTS = np.array([LEARNED["section"][name] for name in SECTION])
+"""Weights by comparison, then "section" or "answer"."""
+_WEIGHTS = {by: np.array([LEARNED[by]["section"][name] for name in SECTION]) for by in COMPARISONS}
 
 
-class TextVectors(Protocol):
-    """Vectors of sentences and headings, stored by chunk."""
+class StoredVectors(Protocol):
+    """Vectors of the texts and tokens of chunks."""
 
-    def of(self, wanted: Mapping[str, Sequence[str]]) -> Mapping[str, NDArray[np.float32]]:
-        """Return a row for each text, by chunk id; `wanted` lists texts by chunk id. Raises ModelError."""
+    def of(self, chunks: Sequence[Chunk]) -> Mapping[str, ChunkVectors]:
+        """Return the vectors of the `compared_texts` and of the tokens of each chunk, by its id. Raises
+        ModelError."""
 
 
 class SectionRanker:
@@ -64,7 +72,7 @@ class SectionRanker:
     name = "sections that answer"
 
     def __init__(
-        self, rarity: Rarity, embedder: Embedder, calibration: Calibration, vectors: TextVectors | None
+        self, rarity: Rarity, embedder: Embedder, calibration: Calibration, vectors: StoredVectors | None
     ) -> None:
         """Without stored `vectors`, meanings are not compared."""
         self.rarity = rarity
@@ -79,10 +87,11 @@ class SectionRanker:
             return list(found[:limit])
         pool = self.compared(query, pool)
         rows = section_features(query, pool, self.rarity)
-        values = rows @ _WEIGHTS
+        weights = _WEIGHTS[compared_by(pool)]
+        values = rows @ weights
         best = max(hit.score for hit in pool)
         # On the scale of the search's scores, because later steps compare them.
-        shares = np.exp((values - values.max()) / _WEIGHTS[0])
+        shares = np.exp((values - values.max()) / weights[0])
         lowest = float(best * shares.min())
         moved = [
             hit.rescored(best * float(share), {**hit.scores, **dict(zip(SECTION, row, strict=True))})
@@ -92,31 +101,58 @@ class SectionRanker:
         return [*ranked(moved, len(moved)), *after][:limit]
 
     def compared(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """Return the hits with the nearness of their best sentence and of their heading."""
+        """Return the hits with the nearness of their best sentence, of their heading and of their tokens."""
         reads = self._embedder.languages
         if self._vectors is None or (reads and query.language not in reads):
             return list(hits)
         texts = {hit.chunk.id: compared_texts(hit.chunk) for hit in hits}
         try:
-            stored = self._vectors.of(texts)
-            asked = np.asarray(self._embedder.embed([query.meaning or query.text])[0], np.float32)
+            stored = self._vectors.of([hit.chunk for hit in hits])
+            asked = embedded(self._embedder, [query.meaning or query.text])[0]
         except ModelError:
             return list(hits)  # retrieval has already reported the failure
+        question = np.asarray(asked.vector, np.float32)
         compared = []
         for hit in hits:
             own = texts[hit.chunk.id]
             if not own:
                 compared.append(hit)
                 continue
-            near = stored[hit.chunk.id] @ asked
+            near = stored[hit.chunk.id].texts @ question
             headed = bool(last_heading(hit.chunk))
             first = int(headed and len(own) > 1)
             best = first + int(near[first:].argmax())
             headline = self._calibration.nearness(float(near[0])) if headed else 0.0
             sentence = self._calibration.nearness(float(near[best]))
             scores = {**hit.scores, "sentence": sentence, "headline": headline}
+            own_tokens = stored[hit.chunk.id].tokens
+            if asked.tokens is not None and own_tokens is not None:
+                scores["tokens"] = token_nearness(asked.tokens, own_tokens)
             compared.append(replace(hit, scores=scores, sentence=own[best]))
         return compared
+
+
+def compared_by(hits: Sequence[ScoredChunk]) -> str:
+    """Return which of COMPARISONS was made of these hits."""
+    if any("tokens" in hit.scores for hit in hits):
+        return "tokens"
+    return "sentences" if any(hit.sentence for hit in hits) else "words"
+
+
+def token_nearness(asked: bytes, held: bytes) -> float:
+    """Return how near each token of a question is to its nearest one of a section, on average, in [-1, 1];
+    both as in `EmbeddedText`.
+
+    This is late interaction, as in ColBERT: https://arxiv.org/abs/2004.12832.
+    """
+    if not asked or not held:
+        return 0.0
+    near = _token_rows(asked) @ _token_rows(held).T
+    return float(near.max(axis=1).mean()) / TOKEN_SCALE**2
+
+
+def _token_rows(tokens: bytes) -> NDArray[np.float32]:
+    return np.frombuffer(tokens, np.int8).reshape(-1, TOKEN_NUMBERS).astype(np.float32)
 
 
 def section_features(query: Query, hits: Sequence[ScoredChunk], rarity: Rarity) -> NDArray[np.float64]:
@@ -125,8 +161,9 @@ def section_features(query: Query, hits: Sequence[ScoredChunk], rarity: Rarity) 
     weights = rarity.weights(asked) if asked else {}
     most = max(hit.score for hit in hits) or 1.0
     amount, facts = asks_for_amount(query.text), requested_facts(query.text)
-    sentences, headlines, dense = (
-        np.array([hit.scores.get(name, 0.0) for hit in hits]) for name in ("sentence", "headline", "dense")
+    sentences, headlines, near, dense = (
+        np.array([hit.scores.get(name, 0.0) for hit in hits])
+        for name in ("sentence", "headline", "tokens", "dense")
     )
     compared = bool(sentences.any())
     rows = np.empty((len(hits), len(SECTION)))
@@ -141,6 +178,8 @@ def section_features(query: Query, hits: Sequence[ScoredChunk], rarity: Rarity) 
             sentences[place] - sentences.max(),
             headlines[place],
             headlines[place] - headlines.max(),
+            near[place],
+            near[place] - near.max(),
             float(amount and re.search(r"\d", text) is not None),
             sum(1 if fact.search(text) else -1 for fact in facts),
         )

@@ -7,7 +7,7 @@ are safe to call from several threads unless the protocol says otherwise.
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from server.domain.answer import Answer, Claim
 from server.domain.chunk import Changes, Chunk, ScoredChunk
@@ -72,6 +72,41 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """One vector per text, in order; [] for []. A text past the model's input is cut."""
+
+
+TOKEN_NUMBERS, TOKEN_SCALE = 48, 127
+"""A token's vector has so many numbers, signed bytes, and about this length."""
+
+
+class EmbeddedText(NamedTuple):
+    """A text's vector, and those of its tokens."""
+
+    vector: Vector
+    tokens: bytes | None
+    """TOKEN_NUMBERS for each token; None when the embedder has no vectors for tokens."""
+
+
+@runtime_checkable
+class TokenEmbedder(Protocol):
+    """An Embedder that has vectors for tokens too, or stands before one. Raises ModelError."""
+
+    @property
+    def gives_tokens(self) -> bool: ...
+
+    def embed_tokens(self, texts: Sequence[str]) -> list[EmbeddedText]:
+        """The vector that `embed` gives for each text, with those of its tokens if `gives_tokens`."""
+
+
+def gives_tokens(embedder: Embedder) -> bool:
+    """Return whether the embedder has vectors for tokens."""
+    return isinstance(embedder, TokenEmbedder) and embedder.gives_tokens
+
+
+def embedded(embedder: Embedder, texts: Sequence[str]) -> list[EmbeddedText]:
+    """Embed texts, with vectors of their tokens if the embedder has them. Raises ModelError."""
+    if isinstance(embedder, TokenEmbedder):
+        return embedder.embed_tokens(texts)
+    return [EmbeddedText(vector, None) for vector in embedder.embed(texts)]
 
 
 class RelevanceModel(Protocol):

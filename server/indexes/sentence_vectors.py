@@ -1,19 +1,21 @@
-"""Vectors of the sentences and headings of chunks, stored after a crawl or on first use.
+"""Vectors of the sentences, headings and tokens of chunks, stored after a crawl or on first use.
 
-Grading compares a question with single sentences. With their vectors in the database, only the question
-itself has to be embedded. Everything here is derived from chunks and can be computed again.
+Ranking and grading compare a question with single sentences, and its tokens with those of a whole chunk. With
+their vectors in the database, only the question itself has to be embedded. Everything here is derived from
+chunks and can be computed again.
 """
 
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Column, LargeBinary, MetaData, Table, Text, bindparam, delete, select
 
 from server.domain.chunk import Chunk
-from server.domain.protocols import Embedder
+from server.domain.protocols import Embedder, embedded, gives_tokens
 from server.indexes.word_tables import ensure_tables
 from server.storage.database import Database
 from server.storage.statements import among, upsert
@@ -30,11 +32,13 @@ _table = Table(
     Column("chunk_id", Text, primary_key=True),
     Column("embedder", Text, primary_key=True),
     Column("vectors", LargeBinary, nullable=False),
+    Column("tokens", LargeBinary),
 )
-"""A row stores the texts of one chunk, each as the CRC of the text and its vector in half precision."""
+"""A row stores the texts of one chunk, each as the CRC of the text and its vector in half precision, and the
+vectors of the chunk's tokens; null when they were not computed."""
 
 _OF_CHUNKS = {
-    dialect: select(_table.c.chunk_id, _table.c.vectors).where(
+    dialect: select(_table.c.chunk_id, _table.c.vectors, _table.c.tokens).where(
         _table.c.site_id == bindparam("site"),
         _table.c.embedder == bindparam("embedder"),
         among(dialect, _table.c.chunk_id, "ids"),
@@ -56,8 +60,17 @@ Vectors = dict[int, NDArray[np.float32]]
 Matrix = NDArray[np.float32]
 
 
+class ChunkVectors(NamedTuple):
+    """What a question is compared with."""
+
+    texts: Matrix
+    """A row for each of the chunk's sentences and headings."""
+    tokens: bytes | None
+    """Vectors of the tokens of the chunk with its headings, as in `EmbeddedText`."""
+
+
 class SentenceVectors:
-    """Sentence vectors of one site's chunks, by one embedder. Raises StorageError."""
+    """Vectors of one site's chunks, by one embedder. Raises StorageError."""
 
     def __init__(
         self,
@@ -74,18 +87,19 @@ class SentenceVectors:
         ensure_tables(database, _metadata)
 
     def fill(self, chunks: Iterable[Chunk], go_on: Callable[[], bool]) -> int:
-        """Embed and store the texts of chunks that have no vectors yet and whose language the embedder
+        """Embed and store the texts and tokens of chunks that have none yet and whose language the embedder
         reads, while `go_on` returns true. Return the number of chunks. Raises ModelError."""
         reads, filled = self._embedder.languages, 0
+        known_query = _KNOWN.where(_table.c.tokens.is_not(None)) if gives_tokens(self._embedder) else _KNOWN
         with self._db.connect() as connection:
-            known = set(connection.execute(_KNOWN, self._key_values()).scalars())
+            known = set(connection.execute(known_query, self._key_values()).scalars())
         lacking = (
             chunk
             for chunk in chunks
             if chunk.id not in known and (not reads or not chunk.language or chunk.language in reads)
         )
         while go_on() and (batch := list(islice(lacking, FILLED_AT_ONCE))):
-            self._store({}, self._missing({}, {chunk.id: self._texts(chunk) for chunk in batch}))
+            self.of(batch)
             filled += len(batch)
         return filled
 
@@ -96,60 +110,75 @@ class SentenceVectors:
             with self._db.begin() as connection:
                 connection.execute(_REMOVED[self._db.dialect], {"site": self._site_id, "ids": some})
 
-    def of(self, wanted: Mapping[str, Sequence[str]]) -> dict[str, Matrix]:
-        """Return a row for the vector of each text, by chunk id; `wanted` lists texts by chunk id. Texts
-        without a stored vector are embedded and stored. Raises ModelError."""
-        values = {**self._key_values(), "ids": list(wanted)}
+    def of(self, chunks: Sequence[Chunk]) -> dict[str, ChunkVectors]:
+        """Return the vectors of each chunk's texts and tokens, by its id. What is not stored is embedded and
+        stored. Raises ModelError."""
+        texts = {chunk.id: self._texts(chunk) for chunk in chunks}
+        values = {**self._key_values(), "ids": list(texts)}
         with self._db.connect() as connection:
             rows = connection.execute(_OF_CHUNKS[self._db.dialect], values).all()
-        keys = {chunk_id: list(map(_key, texts)) for chunk_id, texts in wanted.items()}
-        found, others = {}, {}
-        for chunk_id, data in rows:
+        tokens = {chunk_id: held for chunk_id, _, held in rows if held is not None}
+        vectors: dict[str, Vectors] = {}
+        found: dict[str, ChunkVectors] = {}
+        for chunk_id, data, _ in rows:
             known, matrix = _read(data)
-            if known == keys[chunk_id]:
-                found[chunk_id] = matrix
-            else:
-                others[chunk_id] = dict(zip(known, matrix, strict=True))
-        lacking = {chunk_id: wanted[chunk_id] for chunk_id in keys if chunk_id not in found}
-        if missing := self._missing(others, lacking):
-            self._store(others, missing)
-        for chunk_id in lacking:
-            own = {**others.get(chunk_id, {}), **missing.get(chunk_id, {})}
-            found[chunk_id] = np.array([own[key] for key in keys[chunk_id]])
+            if known == list(map(_key, texts[chunk_id])):
+                found[chunk_id] = ChunkVectors(matrix, tokens.get(chunk_id))
+            vectors[chunk_id] = dict(zip(known, matrix, strict=True))
+        wants_tokens = gives_tokens(self._embedder)
+        lacking = [
+            chunk
+            for chunk in chunks
+            if chunk.id not in found or (wants_tokens and found[chunk.id].tokens is None)
+        ]
+        if lacking:
+            self._embed(lacking, texts, vectors, tokens)
+            self._store([chunk.id for chunk in lacking], vectors, tokens)
+        for chunk in lacking:
+            own = vectors[chunk.id]
+            matrix = np.array([own[_key(text)] for text in texts[chunk.id]], np.float32)
+            found[chunk.id] = ChunkVectors(matrix, tokens.get(chunk.id))
         return found
 
     def _key_values(self) -> dict[str, str]:
         return {"site": self._site_id, "embedder": self._embedder.fingerprint}
 
-    def _missing(
-        self, stored: Mapping[str, Vectors], wanted: Mapping[str, Sequence[str]]
-    ) -> dict[str, Vectors]:
-        """Embed the texts that are not stored with their chunk, each text once."""
+    def _embed(
+        self,
+        chunks: Sequence[Chunk],
+        texts: Mapping[str, Sequence[str]],
+        vectors: dict[str, Vectors],
+        tokens: dict[str, bytes],
+    ) -> None:
+        """Add what `vectors` and `tokens` lack of these chunks; each text is embedded once."""
         lacking = {
-            chunk_id: [text for text in texts if _key(text) not in stored.get(chunk_id, {})]
-            for chunk_id, texts in wanted.items()
+            chunk.id: [text for text in texts[chunk.id] if _key(text) not in vectors.get(chunk.id, {})]
+            for chunk in chunks
         }
-        texts = list(dict.fromkeys(text for some in lacking.values() for text in some))
-        if not texts:
-            return {}
-        vectors = self._embedder.embed(texts)
-        made = {text: np.asarray(vector, np.float32) for text, vector in zip(texts, vectors, strict=True)}
-        return {
-            chunk_id: {_key(text): made[text] for text in some} for chunk_id, some in lacking.items() if some
-        }
+        whole = {chunk.id: chunk.indexed_text for chunk in chunks if chunk.id not in tokens}
+        if not gives_tokens(self._embedder):
+            whole = {}
+        wanted = list(dict.fromkeys([*(text for some in lacking.values() for text in some), *whole.values()]))
+        made = dict(zip(wanted, embedded(self._embedder, wanted), strict=True))
+        for chunk_id, some in lacking.items():
+            own = {_key(text): np.asarray(made[text].vector, np.float32) for text in some}
+            vectors[chunk_id] = {**vectors.get(chunk_id, {}), **own}
+        for chunk_id, text in whole.items():
+            found = made[text].tokens
+            if found is not None:
+                tokens[chunk_id] = found
 
-    def _store(self, stored: Mapping[str, Vectors], new: Mapping[str, Vectors]) -> None:
+    def _store(self, ids: Sequence[str], vectors: Mapping[str, Vectors], tokens: Mapping[str, bytes]) -> None:
         rows = [
             {
                 "site_id": self._site_id,
                 "chunk_id": chunk_id,
                 "embedder": self._embedder.fingerprint,
-                "vectors": _written({**stored.get(chunk_id, {}), **vectors}),
+                "vectors": _written(vectors[chunk_id]),
+                "tokens": tokens.get(chunk_id),
             }
-            for chunk_id, vectors in new.items()
+            for chunk_id in ids
         ]
-        if not rows:
-            return
         with self._db.begin() as connection:
             connection.execute(upsert(self._db.dialect, _table), rows)
 
@@ -176,5 +205,5 @@ def _read(data: bytes) -> tuple[list[int], Matrix]:
     """Return the keys of the texts and their vectors, in the same order."""
     count = int(np.frombuffer(data, np.uint32, 1)[0])
     keys = np.frombuffer(data, np.uint32, count, 4)
-    matrix = np.frombuffer(data, np.float16, -1, 4 + 4 * count).reshape(count, -1).astype(np.float32)
-    return keys.tolist(), matrix
+    numbers = np.frombuffer(data, np.float16, -1, 4 + 4 * count).astype(np.float32)
+    return keys.tolist(), numbers.reshape(count, -1 if count else 1)

@@ -7,7 +7,16 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
-from server.domain.protocols import Cache, ChatModel, Embedder, Prompt, Vector
+from server.domain.protocols import (
+    Cache,
+    ChatModel,
+    EmbeddedText,
+    Embedder,
+    Prompt,
+    Vector,
+    embedded,
+    gives_tokens,
+)
 from server.metrics import CACHES
 
 
@@ -15,7 +24,8 @@ class CachedEmbedder:
     """Caches the vectors of the last `entries` different short texts, in this process.
 
     It is meant for visitors' queries. Calls with more than `largest_call` texts are indexing and are not
-    cached, nor are texts longer than `max_characters`. 4,000 entries of 384 dimensions are 10 MB.
+    cached, nor are texts longer than `max_characters`. 4,000 entries of 384 dimensions are 10 MB, with the
+    vectors of the tokens of short questions 15 MB.
     """
 
     def __init__(
@@ -24,41 +34,49 @@ class CachedEmbedder:
         self.name = embedder.name
         self.fingerprint = embedder.fingerprint
         self.languages = embedder.languages
+        self.gives_tokens = gives_tokens(embedder)
         self._embedder = embedder
         self._entries = entries
         self._largest_call = largest_call
         self._max_characters = max_characters
         self._lock = threading.Lock()
-        self._vectors: OrderedDict[str, Vector] = OrderedDict()
+        self._known: OrderedDict[str, EmbeddedText] = OrderedDict()
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector of length 1 per text, in order. Raises ModelError."""
         if len(texts) > self._largest_call:
             return self._embedder.embed(texts)
+        return [text.vector for text in self.embed_tokens(texts)]
+
+    def embed_tokens(self, texts: Sequence[str]) -> list[EmbeddedText]:
+        """Return the vector of each text, with those of its tokens if the embedder has them. Raises
+        ModelError."""
+        if len(texts) > self._largest_call:
+            return embedded(self._embedder, texts)
         known = self._recall(texts)
         missing = list(dict.fromkeys(text for text in texts if text not in known))
         CACHES.count("embedding", "hit", amount=len(known))
         CACHES.count("embedding", "miss", amount=len(missing))
         if missing:
-            fresh = dict(zip(missing, self._embedder.embed(missing), strict=True))
+            fresh = dict(zip(missing, embedded(self._embedder, missing), strict=True))
             known |= fresh
             self._remember(fresh)
         return [known[text] for text in texts]
 
-    def _recall(self, texts: Sequence[str]) -> dict[str, Vector]:
+    def _recall(self, texts: Sequence[str]) -> dict[str, EmbeddedText]:
         with self._lock:
-            known = {text: self._vectors[text] for text in texts if text in self._vectors}
+            known = {text: self._known[text] for text in texts if text in self._known}
             for text in known:
-                self._vectors.move_to_end(text)
-        return {text: list(vector) for text, vector in known.items()}
+                self._known.move_to_end(text)
+        return {text: EmbeddedText(list(vector), tokens) for text, (vector, tokens) in known.items()}
 
-    def _remember(self, fresh: dict[str, Vector]) -> None:
+    def _remember(self, fresh: dict[str, EmbeddedText]) -> None:
         with self._lock:
-            for text, vector in fresh.items():
+            for text, (vector, tokens) in fresh.items():
                 if len(text) <= self._max_characters:
-                    self._vectors[text] = array("d", vector)
-            while len(self._vectors) > self._entries:
-                self._vectors.popitem(last=False)
+                    self._known[text] = EmbeddedText(array("d", vector), tokens)
+            while len(self._known) > self._entries:
+                self._known.popitem(last=False)
 
 
 class CachedChat:

@@ -10,13 +10,13 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
-from server.domain.protocols import ModelError, Vector
+from server.domain.protocols import TOKEN_SCALE, EmbeddedText, ModelError, Vector
 from server.models.graph_file import GRAPH_VERSION, STEM, WEIGHTS_SHA256
 from server.models.minilm_weights import (
     MAX_TOKENS,
@@ -32,6 +32,8 @@ from server.models.minilm_weights import (
 # write the same file.
 
 
+TOKEN_SPACE = Path(__file__).with_name("token_space.npy")
+"""Learned by benchmarks/learn_tokens.py."""
 OnProgress = Callable[[str], None]
 
 
@@ -61,7 +63,7 @@ def _build(cache_dir: Path, stem: str, on_progress: OnProgress) -> Path:
     on_progress("quantising the embedded model")
     from server.models.minilm_graph import build_graph  # onnx imports slowly and is needed only once
 
-    content = build_graph(weights)
+    content = build_graph(weights, np.load(TOKEN_SPACE))
     cache_dir.mkdir(parents=True, exist_ok=True)
     _write_whole(cache_dir / _name(stem, content), content)
     for path in cache_dir.glob("minilm-*.onnx"):
@@ -113,17 +115,20 @@ def load_model(cache_dir: Path) -> tuple[Tokenizer, onnxruntime.InferenceSession
         return _models[cache_dir]
 
 
-def embed_in_parallel(embed: Callable[[str], Vector], texts: Sequence[str], threads: int) -> list[Vector]:
-    """Return the vector of each text, in order. A single text is embedded in the calling thread."""
+T = TypeVar("T")
+
+
+def embed_in_parallel(embed: Callable[[str], T], texts: Sequence[str], threads: int) -> list[T]:
+    """Return what `embed` gives for each text, in order. A single text is embedded in the calling thread."""
     if len(texts) < 2 or threads == 1:
         return [embed(text) for text in texts]
     # Longest first, so that no thread has a long text left at the end.
     order = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
-    vectors: list[Vector] = [[]] * len(texts)
+    made: dict[int, T] = {}
     with ThreadPoolExecutor(min(threads, len(texts)), "embed") as pool:
         for index, vector in zip(order, pool.map(lambda i: embed(texts[i]), order), strict=True):
-            vectors[index] = vector
-    return vectors
+            made[index] = vector
+    return [made[index] for index in range(len(texts))]
 
 
 def readable(text: str) -> str:
@@ -141,6 +146,7 @@ class EmbeddedEmbedder:
     """
 
     name = "all-MiniLM-L6-v2"
+    gives_tokens = True
     languages = frozenset({"en"})
     fingerprint = hashlib.sha256(f"{WEIGHTS_SHA256}:{GRAPH_VERSION}".encode()).hexdigest()[:12]
 
@@ -151,15 +157,20 @@ class EmbeddedEmbedder:
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector of length 1 per text, in order. Raises ModelError."""
+        return [text.vector for text in self.embed_tokens(texts)]
+
+    def embed_tokens(self, texts: Sequence[str]) -> list[EmbeddedText]:
+        """Return the vector of length 1 of each text, in order, and those of its tokens without the first
+        and the last, which mark the text's ends. Raises ModelError."""
         self._load()
         return embed_in_parallel(self._embed_one, texts, self._threads)
 
-    def _embed_one(self, text: str) -> Vector:
+    def _embed_one(self, text: str) -> EmbeddedText:
         tokenizer, session = self._load()
-        tokens = np.array([tokenizer.encode(readable(text[:_MAX_CHARACTERS])).ids], dtype=np.int32)
-        vectors: Any = session.run(None, {"tokens": tokens})[0]
-        vector: list[float] = vectors[0].tolist()
-        return vector
+        ids = np.array([tokenizer.encode(readable(text[:_MAX_CHARACTERS])).ids], dtype=np.int32)
+        found: Any = session.run(None, {"tokens": ids})
+        vector: list[float] = found[0][0].tolist()
+        return EmbeddedText(vector, np.rint(found[1][0, 1:-1] * TOKEN_SCALE).astype(np.int8).tobytes())
 
     def _load(self) -> tuple[Tokenizer, onnxruntime.InferenceSession]:
         if self._loaded is None:

@@ -9,7 +9,9 @@ WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 """Hash of model.safetensors, as published by its authors."""
 GRAPH_VERSION = 1
 """Raise it with every change of minilm_graph.py that alters the vectors. Indexes are then built again."""
-STEM = f"minilm-{WEIGHTS_SHA256[:8]}-v{GRAPH_VERSION}"
+FILE_VERSION = 2
+"""Raise it with every other change of minilm_graph.py. Only the file is built again."""
+STEM = f"minilm-{WEIGHTS_SHA256[:8]}-v{GRAPH_VERSION}.{FILE_VERSION}"
 """First part of the file's name; the hash of its content follows."""
 
 

@@ -23,10 +23,11 @@ _FUSED = "com.microsoft"
 _WEIGHT_LEVELS = 63
 
 
-def build_graph(weights: Mapping[str, Array]) -> bytes:
-    """Return the serialised model: `tokens` (int32, [texts, length]) -> `vectors` ([texts, 384], length 1).
+def build_graph(weights: Mapping[str, Array], token_space: Array) -> bytes:
+    """Return the serialised model: `tokens` (int32, [texts, length]) -> `vectors` ([texts, 384]) and
+    `token_vectors` ([texts, length, n]), all of length 1.
 
-    All texts of a run have the same number of tokens.
+    All texts of a run have the same number of tokens. `token_space` ([384, n]) projects the last layer.
     """
     graph = _Graph(weights)
     hidden = graph.embeddings()
@@ -34,7 +35,9 @@ def build_graph(weights: Mapping[str, Array]) -> bytes:
         hidden = graph.layer(hidden, f"encoder.layer.{number}.")
     mean = graph.node("ReduceMean", [hidden, graph.constant("text_axis", np.array([1]))], keepdims=0)
     graph.node("LpNormalization", [mean], ["vectors"], axis=-1, p=2)
-    return graph.serialise()
+    projected = graph.node("MatMul", [hidden, graph.constant("token_space", token_space)])
+    graph.node("LpNormalization", [projected], ["token_vectors"], axis=-1, p=2)
+    return graph.serialise(token_space.shape[1])
 
 
 class _Graph:
@@ -111,10 +114,15 @@ class _Graph:
         self._nodes.append(helper.make_node(operator, inputs, outputs, name=name, **options))
         return outputs[0]
 
-    def serialise(self) -> bytes:
+    def serialise(self, token_numbers: int) -> bytes:
         tokens = helper.make_tensor_value_info("tokens", TensorProto.INT32, ["texts", "length"])
-        vectors = helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["texts", HIDDEN])
-        graph = helper.make_graph(self._nodes, "all-MiniLM-L6-v2", [tokens], [vectors], self._constants)
+        outputs = [
+            helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["texts", HIDDEN]),
+            helper.make_tensor_value_info(
+                "token_vectors", TensorProto.FLOAT, ["texts", "length", token_numbers]
+            ),
+        ]
+        graph = helper.make_graph(self._nodes, "all-MiniLM-L6-v2", [tokens], outputs, self._constants)
         opsets = [helper.make_opsetid("", 18), helper.make_opsetid(_FUSED, 1)]
         serialised: bytes = helper.make_model(graph, opset_imports=opsets, ir_version=10).SerializeToString()
         return serialised

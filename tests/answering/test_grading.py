@@ -4,7 +4,7 @@ import pytest
 
 from server.answering.answer_kinds import lacks_requested_fact
 from server.answering.grading import DEFAULT_FLOOR, EvidenceGrader
-from server.answering.ranking import LEARNED
+from server.answering.ranking import COMPARISONS, LEARNED
 from server.answering.understanding.question_words import content_text, editions, lacks_edition, names
 from server.domain.question import Query, Question
 
@@ -90,9 +90,10 @@ def test_a_question_for_a_kind_of_fact_needs_such_a_fact(question, texts, lacks)
     assert lacks_requested_fact(question, texts) is lacks
 
 
-@pytest.mark.parametrize("sign", ["lacks_fact", "unknown_name", "other_edition", "unread_unused"])
-def test_each_sign_against_an_answer_lowers_the_answerability(sign):
-    assert LEARNED["answer"][sign] < 0
+@pytest.mark.parametrize("by", COMPARISONS)
+@pytest.mark.parametrize("sign", ["lacks_fact", "unknown_name", "other_edition"])
+def test_each_sign_against_an_answer_lowers_the_answerability(sign, by):
+    assert LEARNED[by]["answer"][sign] < 0
 
 
 def test_an_answerable_question_is_over_the_floor_and_one_about_what_the_site_lacks_is_under_it(shop):

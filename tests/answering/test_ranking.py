@@ -3,11 +3,20 @@
 import numpy as np
 import pytest
 
-from server.answering.ranking import POOL, SECTION, SectionRanker, compared_texts, section_features
+from server.answering.ranking import (
+    POOL,
+    SECTION,
+    SectionRanker,
+    compared_by,
+    compared_texts,
+    section_features,
+    token_nearness,
+)
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.derived import Calibration
-from server.domain.protocols import ModelError
+from server.domain.protocols import ModelError, embedded
 from server.domain.question import Query
+from server.indexes.sentence_vectors import ChunkVectors
 
 
 def hit(name, text, score, heading="Lamps", **more):
@@ -21,8 +30,19 @@ class Vectors:
     def __init__(self, embedder):
         self.embedder = embedder
 
-    def of(self, wanted):
-        return {key: np.asarray(self.embedder.embed(texts), np.float32) for key, texts in wanted.items()}
+    def of(self, chunks):
+        return {chunk.id: self.vectors(chunk) for chunk in chunks}
+
+    def vectors(self, chunk):
+        texts = np.asarray(self.embedder.embed(compared_texts(chunk)), np.float32)
+        return ChunkVectors(texts, embedded(self.embedder, [chunk.indexed_text])[0].tokens)
+
+
+class WithoutTokens:
+    """An embedder as services have it."""
+
+    def __init__(self, embedder):
+        self.embed, self.languages = embedder.embed, embedder.languages
 
 
 @pytest.fixture
@@ -75,6 +95,28 @@ def test_a_question_that_the_embedder_cannot_read_is_ranked_by_words(ranker):
     assert names(ranked) == ["b", "a"]
     assert "sentence_gap" in ranked[0].scores
     assert ranked[0].sentence == ""
+
+
+def test_each_token_of_a_question_is_compared_with_its_nearest_of_the_section(embedder):
+    def nearness(question, section):
+        asked, held = (text.tokens for text in embedder.embed_tokens([question, section]))
+        return token_nearness(asked, held)
+
+    asked = "how do I send a lamp back"
+    assert nearness(asked, asked) == pytest.approx(1, abs=0.02)
+    fits = nearness(asked, "Returns: put the lamp into its box and post it to us.")
+    assert fits > nearness(asked, "Lamps of brass shine for many years.") > 0
+    assert nearness("", "Lamps") == 0, "of a text without tokens nothing is known"
+
+
+def test_an_embedder_without_vectors_for_tokens_compares_sentences(shop, embedder):
+    plain = WithoutTokens(embedder)
+    ranker = SectionRanker(shop.rarity, plain, Calibration(), Vectors(plain))
+    found = [hit("a", "Brass shines.", 0.5), hit("b", "Delivery costs 4.50 EUR.", 0.49, "Delivery")]
+    ranked = ranker.refine(Query("how much is delivery", "en"), found, 10)
+    assert names(ranked) == ["b", "a"]
+    compared = ranker.compared(Query("how much is delivery", "en"), found)
+    assert compared_by(compared) == "sentences"
 
 
 def test_when_the_embedder_fails_the_words_rank(shop, embedder):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from server.domain.chunk import Chunk
+from server.domain.protocols import EmbeddedText
 from server.indexes.sentence_vectors import FILLED_AT_ONCE, SentenceVectors, drop_sentence_vectors
 from server.storage.database import Database
 
@@ -19,6 +20,19 @@ class Counting:
     def embed(self, texts):
         self.asked += texts
         return [[len(text) / 100, 0.6, 0.8] for text in texts]
+
+
+class CountingTokens(Counting):
+    """One that has vectors for tokens: a byte for each word, its length."""
+
+    gives_tokens = True
+
+    def embed_tokens(self, texts):
+        vectors = self.embed(texts)
+        return [
+            EmbeddedText(vector, bytes(map(len, text.split())))
+            for vector, text in zip(vectors, texts, strict=True)
+        ]
 
 
 @pytest.fixture
@@ -45,20 +59,44 @@ def test_what_was_filled_in_is_not_embedded_again(database):
     stored(database, embedder).fill([chunk("a", "Parcels take two days. Lamps are free.")], lambda: True)
     assert embedder.asked == ["Parcels take two days", "Lamps are free"]
     later = Counting()
-    found = stored(database, later).of({"a": ["Lamps are free"]})
+    found = stored(database, later).of([chunk("a", "Lamps are free. Parcels take two days.")])
     assert later.asked == []
-    assert np.allclose(found["a"], [[0.14, 0.6, 0.8]], atol=1e-3)
+    assert np.allclose(found["a"].texts, [[0.14, 0.6, 0.8], [0.21, 0.6, 0.8]], atol=1e-3)
+    assert found["a"].tokens is None
 
 
 def test_an_older_index_is_filled_in_when_a_question_needs_it(database):
     embedder = Counting()
     vectors = stored(database, embedder)
     for _ in range(2):
-        found = vectors.of({"a": ["One"], "b": ["One", "Two"]})
-        assert {name: len(rows) for name, rows in found.items()} == {"a": 1, "b": 2}
-    vectors.of({"b": ["Three"]})
-    vectors.of({"b": ["One", "Two", "Three"]})
+        found = vectors.of([chunk("a", "One."), chunk("b", "One. Two.")])
+        assert {name: len(rows.texts) for name, rows in found.items()} == {"a": 1, "b": 2}
+    vectors.of([chunk("b", "Three.")])
+    vectors.of([chunk("b", "One. Two. Three.")])
     assert embedder.asked == ["One", "Two", "Three"]
+
+
+def test_the_tokens_of_a_chunk_with_its_headings_are_stored_too(database):
+    lamp, later = chunk("a", "Lamps are free."), CountingTokens()
+    stored(database, CountingTokens()).fill([lamp], lambda: True)
+    found = stored(database, later).of([lamp])["a"]
+    assert found.tokens == bytes([5, 5, 3, 5]), "of Lamps, its heading, and then the text"
+    assert later.asked == []
+
+
+def test_tokens_are_added_to_an_index_that_has_sentences_only(database):
+    lamp, newer, later = chunk("a", "Lamps are free."), CountingTokens(), CountingTokens()
+    stored(database, Counting()).fill([lamp], lambda: True)
+    assert stored(database, newer).fill([lamp], lambda: True) == 1
+    assert newer.asked == [lamp.indexed_text], "its sentence is known"
+    assert stored(database, later).fill([lamp], lambda: True) == 0
+
+
+def test_an_empty_section_has_no_tokens(database):
+    empty = Chunk("a", "https://lantern.example/a", "", (), "", 0, "en")
+    for _ in range(2):
+        found = stored(database, CountingTokens()).of([empty])["a"]
+        assert (len(found.texts), len(found.tokens)) == (0, 0)
 
 
 def test_a_language_that_the_embedder_cannot_read_costs_nothing(database):
@@ -84,6 +122,6 @@ def test_vectors_go_with_their_chunks_and_with_their_site(database):
     stored(database, embedder).remove(["a", "unknown"])
     drop_sentence_vectors(database, "other")
     embedder.asked.clear()
-    stored(database, embedder).of({"a": ["One"], "b": ["Two"]})
-    stored(database, embedder, "other").of({"b": ["Two"]})
+    stored(database, embedder).of([chunk("a", "One."), chunk("b", "Two.")])
+    stored(database, embedder, "other").of([chunk("b", "Two.")])
     assert embedder.asked == ["One", "Two"]

@@ -1,7 +1,8 @@
 import pytest
 
-from server.domain.protocols import ModelError, Prompt
+from server.domain.protocols import ModelError, Prompt, gives_tokens
 from server.models.cached import CachedChat, CachedEmbedder
+from server.models.embedded import EmbeddedEmbedder
 from server.models.table import CHAT_MODELS, EMBEDDERS
 from tests.openai_server import Fault
 from tests.servers import HERE
@@ -12,6 +13,11 @@ PROMPT = Prompt(system="Answer.", user="Question: how long?")
 @pytest.fixture
 def embedder(openai_server):
     return EMBEDDERS.load("openai")("test-embedding", base_url=openai_server.base_url, guard=HERE)
+
+
+@pytest.fixture
+def embedded_model(model_cache):
+    return EmbeddedEmbedder(model_cache)
 
 
 @pytest.fixture
@@ -51,6 +57,30 @@ def test_changing_a_returned_vector_does_not_change_the_kept_one(embedder):
     cached.embed(["refund"])
     cached.embed(["refund"])[0][0] = 9.0
     assert cached.embed(["refund"]) == embedder.embed(["refund"])
+
+
+def test_a_question_is_embedded_once_for_its_vector_and_its_tokens(embedded_model):
+    class Counting:
+        name, fingerprint, languages, gives_tokens = "counting", "0123456789ab", frozenset(), True
+        calls = 0
+
+        def embed_tokens(self, texts):
+            self.calls += 1
+            return embedded_model.embed_tokens(texts)
+
+    counting = Counting()
+    cached = CachedEmbedder(counting)
+    (vector,) = cached.embed(["refund"])
+    (again,) = cached.embed_tokens(["refund"])
+    assert (counting.calls, vector) == (1, again.vector)
+    assert again.tokens == embedded_model.embed_tokens(["refund"])[0].tokens
+    assert gives_tokens(cached)
+
+
+def test_an_embedder_without_tokens_has_none_behind_a_cache_either(embedder):
+    cached = CachedEmbedder(embedder)
+    assert not gives_tokens(cached)
+    assert cached.embed_tokens(["refund"])[0].tokens is None
 
 
 def test_the_same_prompt_is_answered_once_streamed_or_not(openai_server, chat, cache):

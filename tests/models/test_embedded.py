@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from server.domain.protocols import ModelError
+from server.domain.protocols import TOKEN_NUMBERS, TOKEN_SCALE, ModelError
 from server.models import embedded as minilm_cache
 from server.models import minilm_weights
 from server.models.embedded import EmbeddedEmbedder, prepare
@@ -45,6 +45,15 @@ def test_words_past_the_256th_token_are_cut(embedder):
     text = "alpha " * 254
     assert embedder.embed([text]) == embedder.embed([text + "omega " * 50])
     assert embedder.embed([text]) != embedder.embed(["alpha " * 253 + "omega"])
+
+
+def test_the_tokens_of_a_text_have_vectors_of_one_length(embedder):
+    text, empty = embedder.embed_tokens(["Lamps burn oil.", ""])
+    assert text.vector == embedder.embed(["Lamps burn oil."])[0]
+    rows = np.frombuffer(text.tokens, np.int8).reshape(-1, TOKEN_NUMBERS).astype(float)
+    assert len(rows) == 4
+    assert np.allclose(np.linalg.norm(rows, axis=1), TOKEN_SCALE, atol=2)
+    assert empty.tokens == b""
 
 
 def test_progress_is_told_when_the_model_is_built_and_it_is_built_once(tmp_path):

@@ -7,7 +7,6 @@ count as words that are missing on the site.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from statistics import median
 
 from server.domain.question import Query
@@ -28,29 +27,15 @@ _CHINESE = re.compile("|".join(map(re.escape, language("zh").stop_words.cut)) or
 _KOREAN = frozenset(language("ko").stop_words.cut)
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionWords:
-    """Weighted content words of a question."""
-
-    weights: dict[str, float]
-    """Tokens with their rarity on the site."""
-    unused: float
-    """Share of the weight, in [0, 1], in words that the site never uses."""
-
-
-def question_words(rarity: Rarity, query: Query) -> QuestionWords:
-    """Return the weighted content words of a query."""
+def question_words(rarity: Rarity, query: Query) -> dict[str, float]:
+    """Return the tokens of a query's content words with their rarity on the site."""
     text = content_text(query.text)
     found = list(dict.fromkeys(tokens(text, query.language)))
     unspaced = _HANGUL.search(text) or _KANA.search(text) or _HAN.search(text)
     if unspaced:  # a single character occurs in too many words
         found = _longer(found) or _longer(list(dict.fromkeys(tokens(query.text, query.language)))) or found
     weights = rarity.weights(found)
-    unused = rarity.unused(found)
-    if unspaced:
-        weights = _with_chance_pairs(weights, found, unused)
-    total = sum(weights.values())
-    return QuestionWords(weights, sum(weights[token] for token in unused) / total if total else 0.0)
+    return _with_chance_pairs(weights, found, rarity.unused(found)) if unspaced else weights
 
 
 def content_text(text: str) -> str:
