@@ -8,7 +8,8 @@ documents, one section for each document. SITE=QUESTIONS are the questions of `b
 site that was crawled into DIR before. Sites that are in DIR already are not crawled again.
 
 Only half of the questions are learned from, with `--whole` and of test sets in BEIR form all. Two linear
-models are fitted for each of the comparisons that `server.answering.ranking` names:
+models are fitted for each of the comparisons that `server.answering.ranking` names, that by words alone above
+all from questions in languages that the embedder does not read:
 
 - section: which of the first results is of the gold section (softmax over the results of a question);
 - answer: whether the first result answers (logistic). Near misses are the questions that a site does not
@@ -55,6 +56,9 @@ FILE = ROOT / "server/answering/learned.json"
 FLOORS = (0.1, 0.13, 0.16, 0.2, 0.25, 0.3)
 PENALTY_SECTION, PENALTY_ANSWER = 3.0, 2.0
 """L2 penalties on the weights of standardised features."""
+READABLE = 0.25
+"""What a question that the embedder reads counts for the comparison by words alone, which is made of it only
+when the embedder fails."""
 LEAST_DEVIATION = 0.2
 """Features of an answer that differ less are penalised as if they did so much: some are of few questions."""
 OTHER_LANGUAGE = ("cross_lingual", "crosslingual")
@@ -70,6 +74,8 @@ class Example:
     half: str
     by: str
     """One of COMPARISONS."""
+    counts: float
+    """Weight in learning."""
     answerable: bool
     sections: Row
     gold: Row
@@ -146,7 +152,8 @@ def examples(runtime: Runtime, name: str, questions: Sequence[dict[str, Any]]) -
         for by in COMPARISONS[best:]:
             sections, answers = feature_rows(ranker, query, only(by, near))
             without = feature_rows(ranker, query, only(by, left)) if left else None
-            yield Example(name, half, by, answerable, sections, gold, answers, without)
+            counts = READABLE if by == "words" and by != compared_by(near) else 1.0
+            yield Example(name, half, by, counts, answerable, sections, gold, answers, without)
 
 
 def website_of(folder: Path, target: Path) -> Path:
@@ -217,7 +224,7 @@ def fit_sections(learned: Sequence[Example]) -> Row:
     golds = [np.where(one.gold >= 0.5, one.gold, 0) for one in learned]
     target = np.concatenate([gold / gold.sum() for gold in golds])
     sizes = Counter(one.site for one in learned)
-    share = np.repeat([sizes[one.site] ** -0.5 for one in learned], counts)
+    share = np.repeat([one.counts * sizes[one.site] ** -0.5 for one in learned], counts)
     share /= share.mean()
 
     def loss(weights: Row) -> tuple[float, Row]:
@@ -237,7 +244,7 @@ def fit_answers(learned: Sequence[Example], sections: Row) -> Row:
     rows, truths, shares = [], [], []
     sizes = Counter((one.site, one.answerable) for one in learned)
     for one in learned:
-        size = float(sizes[one.site, one.answerable] ** -0.4)
+        size = float(one.counts * sizes[one.site, one.answerable] ** -0.4)
         rows.append(one.answers[int((one.sections @ sections).argmax())])
         truths.append(one.answerable)
         shares.append(size if one.answerable else 2 * size)
