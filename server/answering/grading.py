@@ -19,9 +19,9 @@ from server.indexes.tokens import tokens
 from server.retrieval.question_kinds import asks_for_themes, compares
 from server.retrieval.rarity import Rarity, chunk_words, coverage
 
-DEFAULT_FLOOR = 0.25
-"""Below it fall about one in twelve questions of visitors that an organisation's site answers, and not quite
-half of those that it does not."""
+DEFAULT_FLOOR = 0.3
+"""Below it fall about one in ten questions of visitors that an organisation's site answers, and half of those that
+it does not."""
 ANSWER = (
     "coverage",  # of the first section, as in server.answering.ranking
     "sentence",
@@ -39,7 +39,7 @@ ANSWER = (
 MOST_WORDS = 8
 UNSURE = 0.5
 """Share of the floor from which on the nearest sections may still answer."""
-DOUBTFUL = 0.45
+DOUBTFUL = 0.5
 """Below this answerability fewer than half of the shown sections answer the question."""
 NAMED = 0.9
 """A heading with this share of the question's weight leaves no doubt that its section is meant."""

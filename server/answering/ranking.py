@@ -133,8 +133,8 @@ class SectionRanker:
 
 
 def compared_by(hits: Sequence[ScoredChunk]) -> str:
-    """Return which of COMPARISONS was made of these hits."""
-    if any("tokens" in hit.scores for hit in hits):
+    """Return which of COMPARISONS was made of these hits. A feature without a value is 0."""
+    if any(hit.scores.get("tokens") for hit in hits):
         return "tokens"
     return "sentences" if any(hit.sentence for hit in hits) else "words"
 

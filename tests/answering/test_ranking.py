@@ -95,6 +95,7 @@ def test_a_question_that_the_embedder_cannot_read_is_ranked_by_words(ranker):
     assert names(ranked) == ["b", "a"]
     assert "sentence_gap" in ranked[0].scores
     assert ranked[0].sentence == ""
+    assert compared_by(ranked) == "words"
 
 
 def test_each_token_of_a_question_is_compared_with_its_nearest_of_the_section(embedder):

@@ -113,7 +113,7 @@ def test_what_to_expect_of_each_choice_is_said_in_words(operator, checked):
     send(operator, refusals="refuse_more")
     shown = " ".join(operator.get(PATH).text.split())
     assert (
-        "<strong>Balanced (default)</strong>: at this setting (floor 0.25) Docent would have answered "
+        "<strong>Balanced (default)</strong>: at this setting (floor 0.30) Docent would have answered "
         "50% (37% to 63%) of 40 questions that your site does not answer, and refused 2% (1% to 10%) of 40 that it does."
     ) in shown
     assert "<strong>Refuse more</strong> (saved): at this setting (floor 0.30)" in shown
