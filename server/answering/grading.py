@@ -20,8 +20,8 @@ from server.retrieval.question_kinds import asks_for_themes, compares
 from server.retrieval.rarity import Rarity, chunk_words, coverage
 
 DEFAULT_FLOOR = 0.3
-"""Below it fall about one in ten questions of visitors that an organisation's site answers, and half of those that
-it does not."""
+"""Below it fall about one in ten questions of visitors that an organisation's site answers, and half of those
+that it does not."""
 ANSWER = (
     "coverage",  # of the first section, as in server.answering.ranking
     "sentence",
