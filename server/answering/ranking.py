@@ -48,6 +48,8 @@ SECTION = (
     "fact",  # 1 for each requested kind of fact that it has, -1 for each that it lacks
 )
 """Features of a section, in the order of the rows of `section_features`."""
+ODDS = "odds"
+"""Score of a hit: how likely its section answers, as a share of the likeliest one's likelihood."""
 COMPARISONS = ("tokens", "sentences", "words")
 """What questions can be compared with: tokens and sentences, sentences, or nothing but words, where the
 embedder does not read the language. Each has weights of its own."""
@@ -91,11 +93,16 @@ class SectionRanker:
         values = rows @ weights
         best = max(hit.score for hit in pool)
         # On the scale of the search's scores, because later steps compare them.
-        shares = np.exp((values - values.max()) / weights[0])
+        odds = np.exp(values - values.max())
+        shares = odds ** (1 / weights[0])
         lowest = float(best * shares.min())
         moved = [
-            hit.rescored(best * float(share), {**hit.scores, **dict(zip(SECTION, row, strict=True))})
-            for hit, share, row in zip(pool, shares, rows.round(4).tolist(), strict=True)
+            hit.rescored(
+                best * float(share), {**hit.scores, **dict(zip(SECTION, row, strict=True)), ODDS: likely}
+            )
+            for hit, share, row, likely in zip(
+                pool, shares, rows.round(4).tolist(), odds.round(4).tolist(), strict=True
+            )
         ]
         after = [hit.rescored(min(hit.score, lowest)) for hit in rest]
         return [*ranked(moved, len(moved)), *after][:limit]

@@ -2,9 +2,10 @@
 
 import pytest
 
+from server.answering.ranking import ODDS
 from server.answering.understanding.discourse import asks_for_amount, is_label, refers_back
 from server.answering.writing.quotation import heading_link
-from server.answering.writing.quoting import MAX_CHARS, QuotingWriter
+from server.answering.writing.quoting import MOST_CHARS, RIVAL, QuotingWriter
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question
 
@@ -16,9 +17,10 @@ class EvenRarity:
         return dict.fromkeys(asked, 1.0)
 
 
-def section(heading, text, score=0.9, url="https://shop.example/a"):
+def section(heading, text, score=0.9, url="https://shop.example/a", odds=0.0):
     path = ("Lamps", heading)
-    return ScoredChunk(Chunk(heading, url, "Lamps", path, text, 0, "en", heading.lower()), score)
+    chunk = Chunk(heading, url, "Lamps", path, text, 0, "en", heading.lower())
+    return ScoredChunk(chunk, score, {ODDS: odds} if odds else {})
 
 
 def claims_of(question, *hits, language="en"):
@@ -76,7 +78,7 @@ def test_a_long_section_is_cut_at_its_paragraphs_around_the_answer():
     filler = "\n\n".join(f"{f'Lamp {n} is made of brass and burns oil. ' * 6}".strip() for n in range(9))
     found = written("Who repairs wicks?", f"{filler}\n\nTwo smiths repair wicks.\n\n{filler}")
     assert "**Two smiths repair wicks.**" in found
-    assert len(found) <= MAX_CHARS + len("… **** …")
+    assert len(found) <= MOST_CHARS[0][0] + len("… **** …")
     assert found.startswith("… ")
     assert found.endswith("oil. …")
     assert all(part.endswith((".", "**")) for part in found.removesuffix(" …").split("\n\n"))
@@ -109,18 +111,38 @@ def test_a_second_section_comes_only_for_what_the_first_leaves_open():
     ]
 
 
-def test_where_the_search_cannot_decide_both_sections_are_shown():
-    one = section("Oil lamps", "Oil lamps burn for nine hours.", 0.9)
-    two = section("Gas lamps", "Gas lamps burn for five hours.", 0.89)
-    assert len(claims_of("how long do lamps burn", one, two)) == 2
+def test_up_to_three_sections_are_shown_that_may_answer_as_well():
+    kinds = [
+        section(f"{kind} lamps", f"{kind} lamps burn for nine hours.", 0.9, odds=odds)
+        for kind, odds in [("Oil", 1.0), ("Gas", RIVAL), ("Wax", RIVAL), ("Tar", RIVAL), ("Old", 0.2)]
+    ]
+    assert len(claims_of("how long do lamps burn", *kinds)) == 3
+    assert len(claims_of("how long do lamps burn", *kinds[:2], kinds[4])) == 2
+    assert len(claims_of("how long do lamps burn", kinds[0], kinds[4])) == 1
+
+
+def test_several_sections_are_shorter_than_one():
+    text = "\n\n".join(
+        f"Lamps burn for {n} hours if their oil is clean and their wick is short." for n in range(20)
+    )
+    one = section("Oil lamps", text, odds=1.0)
+    others = [section(f"{kind} lamps", text, odds=0.9) for kind in ("Gas", "Wax")]
+    alone, several = (
+        claims_of("how long do lamps burn", one),
+        claims_of("how long do lamps burn", one, *others),
+    )
+    assert len(several) == 3
+    assert sum(len(claim.quote) for claim in several) < 1.3 * len(alone[0].quote)
 
 
 def test_parts_of_one_section_are_shown_in_its_order():
     path, url = ("Lamps", "Care"), "https://shop.example/a"
     later = ScoredChunk(
-        Chunk("b", url, "Lamps", path, "Polish brass with lemon juice.", 1, "en", "care"), 0.9
+        Chunk("b", url, "Lamps", path, "Polish brass with lemon juice.", 1, "en", "care"), 0.9, {ODDS: 1.0}
     )
-    first = ScoredChunk(Chunk("a", url, "Lamps", path, "Polish a lamp with wax.", 0, "en", "care"), 0.89)
+    first = ScoredChunk(
+        Chunk("a", url, "Lamps", path, "Polish a lamp with wax.", 0, "en", "care"), 0.89, {ODDS: 0.9}
+    )
     shown = "".join(claim.before + claim.text for claim in claims_of("polish with lemon", later, first))
     assert shown.count("### ") == 1
     assert shown.index("wax") < shown.index("lemon")

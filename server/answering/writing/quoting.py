@@ -2,8 +2,8 @@
 
 A section is shown whole where it is short. Of a longer one, the blocks around the answering unit are shown:
 whole paragraphs, lists, tables with their head, and the lines that introduce them. The answering unit is
-marked, and its words are the proof that the citation opens. A second section follows only if the question
-compares, or if the first one leaves words of the question open.
+marked, and its words are the proof that the citation opens. Up to two more sections follow, each shorter: if
+the question compares, if the first one leaves words of the question open, or if they may answer as well.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from server.answering.answer_kinds import requested_facts
+from server.answering.ranking import ODDS
 from server.answering.shortcuts.overview import is_prose
 from server.answering.understanding.discourse import introduces, is_label, refers_back
 from server.answering.verifying.untrusted import trusted_units
@@ -29,24 +30,22 @@ from server.retrieval.rarity import Rarity, chunk_words
 
 CHUNKS = 6
 """Number of chunks among which the sections are chosen."""
-MAX_CHARS = 650
-"""Maximum length of a section, in Latin letters (see `_size`)."""
-FIRST_CHARS, SECOND_CHARS = 450, 250
-"""The same for the first and the second of two sections: readers found most second sections needless, so they
-are short."""
+MOST_CHARS = ((600,), (400, 220), (340, 180, 180))
+"""Maximum lengths of one section, of two and of three, in Latin letters (see `_size`). Together they are
+little longer than one, so that a reader soon sees whether one of them answers."""
 SUPPORT = 0.3
 """Weight of the best unit of a section, relative to the section's own score."""
 LACKING = 0.6
 """Share that is left to a section without the kind of fact that is asked for, such as a price."""
-MOST_SECOND = 600
-"""A second section whose answering unit is longer, such as a long listing, is left out."""
+LONGEST_UNIT = 600
+"""A further section whose answering unit is longer, such as a long listing, is left out."""
 OPEN, OPEN_SAME = 0.3, 0.12
-"""Share of the question's weight from which on words that the first section lacks need a second one: of
+"""Share of the question's weight from which on words that the first section lacks need another one: of
 another page, and of the same page."""
 NEAR = 0.75
-"""A second section must have at least this share of the first one's score."""
-EQUAL = 0.93
-"""From this share on it cannot be said which of the two answers, so that both are shown."""
+"""A further section must have at least this share of the first one's score."""
+RIVAL = 0.45
+"""A section that is at least so likely to answer, compared with the first one, is shown too."""
 
 
 class QuotingWriter:
@@ -83,10 +82,8 @@ class QuotingWriter:
             return (hit.score + SUPPORT * best[source].score) * LACKING**lacking
 
         order = sorted(best, key=worth, reverse=True)
-        chosen = order[:1] + self._second(question, query, chunks, order, best)
-        sizes = dict(
-            zip(chosen, (FIRST_CHARS, SECOND_CHARS) if len(chosen) > 1 else (MAX_CHARS,), strict=True)
-        )
+        chosen = order[:1] + self._further(question, query, chunks, order, best)
+        sizes = dict(zip(chosen, MOST_CHARS[len(chosen) - 1], strict=True))
         places = {(chunks[source].chunk.url, heading_of(chunks[source].chunk)) for source in chosen}
         if len(places) == 1:  # parts of one section, in its order
             chosen.sort(key=lambda source: chunks[source].chunk.position)
@@ -101,7 +98,7 @@ class QuotingWriter:
             yield replace(section, text=text, before="\n\n" if heading else "")
             heading = link
 
-    def _second(
+    def _further(
         self,
         question: Question,
         query: Query,
@@ -109,24 +106,23 @@ class QuotingWriter:
         order: Sequence[int],
         best: Mapping[int, Support],
     ) -> list[int]:
-        """Return the second section, if the question needs one."""
-        if len(order) < 2:
-            return []
+        """Return the sections after the first one that the question needs."""
         weights = self._rarity.weights(list(dict.fromkeys(tokens(query.text, query.language))))
         first = chunks[order[0]]
         left = {token: weight for token, weight in weights.items() if token not in chunk_words(first.chunk)}
         total = sum(weights.values()) or 1.0
+        needed: list[int] = []
         for source in order[1:]:
             hit = chunks[source]
-            too_long = _size(best[source].unit.text) > MOST_SECOND
+            too_long = _size(best[source].unit.text) > LONGEST_UNIT
             if hit.score < NEAR * first.score or too_long:
                 continue
             adds = sum(weight for token, weight in left.items() if token in chunk_words(hit.chunk)) / total
-            needed = OPEN_SAME if hit.chunk.url == first.chunk.url else OPEN
-            undecided = hit.score >= EQUAL * first.score
-            if adds >= needed or undecided or (compares(question.text) and adds > 0):
-                return [source]
-        return []
+            least = OPEN_SAME if hit.chunk.url == first.chunk.url else OPEN
+            may_answer = hit.scores.get(ODDS, 0.0) >= RIVAL * first.scores.get(ODDS, 1.0)
+            if adds >= least or may_answer or (compares(question.text) and adds > 0):
+                needed.append(source)
+        return needed[: len(MOST_CHARS) - 1]
 
 
 def _section(
