@@ -26,6 +26,7 @@ from server.domain.protocols import TOKEN_NUMBERS, TOKEN_SCALE, Embedder, ModelE
 from server.domain.question import Query
 from server.indexes.sentence_vectors import ChunkVectors
 from server.indexes.tokens import tokens
+from server.retrieval.hybrid import uncrowded
 from server.retrieval.parts import ranked
 from server.retrieval.rarity import Rarity, chunk_tokens, chunk_words, coverage
 
@@ -105,7 +106,7 @@ class SectionRanker:
             )
         ]
         after = [hit.rescored(min(hit.score, lowest)) for hit in rest]
-        return [*ranked(moved, len(moved)), *after][:limit]
+        return [*uncrowded(ranked(moved, len(moved))), *after][:limit]
 
     def compared(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
         """Return the hits with the nearness of their best sentence, of their heading and of their tokens."""

@@ -57,7 +57,7 @@ def _is_printed(chunk: Chunk) -> bool:
     return chunk.anchor.startswith(_PRINTED)
 
 
-FREE, CROWDED = 2, 0.9
+FREE, CROWDED = 2, 0.65
 """Number of chunks of one PDF that keep their scores, and the share of its score that each further one keeps
 at each step: a report of hundreds of pages does not fill the results."""
 

@@ -143,7 +143,10 @@ def default_flow(shop, chat_model, tmp_path):
         ("How much does delivery of one order cost?", WRITTEN),
         ("How do I send back a lamp with a label?", "Put the lamp into its box. [1]"),
         ("How long do parcels to islands take and what does delivery cost?", WRITTEN),
-        ("What is the difference between the driver on Linux and on Windows?", "Run the installer with"),
+        (
+            "What is the difference between the driver's installer on Linux and on Windows?",
+            "Run the installer with",
+        ),
     ],
 )
 def test_a_first_question_of_any_kind_begins_within_its_only_call(default_flow, model_server, asked, begins):

@@ -10,7 +10,7 @@ from server.runtime.runtime import open_runtime
 from server.settings.reading import load_settings
 from tests.websites import SHOP, Website, serve
 
-FLOOR = "0.35"
+FLOOR = "0.5"
 """What becomes of refused questions is tested here, not where the default floor lies."""
 
 
