@@ -124,6 +124,8 @@ class SentenceVectors:
             known, matrix = _read(data)
             if known == list(map(_key, texts[chunk_id])):
                 found[chunk_id] = ChunkVectors(matrix, tokens.get(chunk_id))
+            else:
+                tokens.pop(chunk_id, None)  # of another text
             vectors[chunk_id] = dict(zip(known, matrix, strict=True))
         wants_tokens = gives_tokens(self._embedder)
         lacking = [

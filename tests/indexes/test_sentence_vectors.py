@@ -92,6 +92,12 @@ def test_tokens_are_added_to_an_index_that_has_sentences_only(database):
     assert stored(database, later).fill([lamp], lambda: True) == 0
 
 
+def test_tokens_of_an_earlier_text_are_not_used(database):
+    stored(database, CountingTokens()).fill([chunk("a", "Lamps are free.")], lambda: True)
+    found = stored(database, CountingTokens()).of([chunk("a", "Lamps cost a lot.")])["a"]
+    assert found.tokens == bytes([5, 5, 4, 1, 4])
+
+
 def test_an_empty_section_has_no_tokens(database):
     empty = Chunk("a", "https://lantern.example/a", "", (), "", 0, "en")
     for _ in range(2):
