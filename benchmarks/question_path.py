@@ -37,6 +37,7 @@ from benchmarks.chat import ask_all
 from benchmarks.processes import memory_mb
 from benchmarks.web_load import Connection, percentile, tokens
 from benchmarks.web_server import ROOT
+from server.domain.protocols import EmbeddedText
 from server.models.embedded import EmbeddedEmbedder
 from server.runtime.runtime import open_runtime
 from server.settings.reading import load_settings
@@ -181,9 +182,9 @@ def in_process(values: dict[str, str], questions: list[str]) -> list[tuple[str, 
     calls, functions = [0], set()
     embed = EmbeddedEmbedder._embed_one
 
-    def count_embedding(self: EmbeddedEmbedder, text: str) -> list[float]:
+    def count_embedding(self: EmbeddedEmbedder, text: str) -> EmbeddedText:
         embedded[0] += 1
-        return list(embed(self, text))
+        return embed(self, text)
 
     def count_statement(*_: object) -> None:
         statements[0] += 1
