@@ -121,16 +121,21 @@ def test_up_to_three_sections_are_shown_that_may_answer_as_well():
     assert len(claims_of("how long do lamps burn", kinds[0], kinds[4])) == 1
 
 
+def test_a_section_that_answers_in_the_same_words_is_not_shown_again():
+    same = [section(f"{kind} lamps", "Lamps burn for nine hours.", odds=1.0) for kind in ("Oil", "Gas")]
+    other = section("Wax lamps", "Wax lamps burn for five hours.", odds=0.9)
+    assert len(claims_of("how long do lamps burn", *same)) == 1
+    assert len(claims_of("how long do lamps burn", *same, other)) == 2
+
+
 def test_several_sections_are_shorter_than_one():
-    text = "\n\n".join(
-        f"Lamps burn for {n} hours if their oil is clean and their wick is short." for n in range(20)
-    )
-    one = section("Oil lamps", text, odds=1.0)
-    others = [section(f"{kind} lamps", text, odds=0.9) for kind in ("Gas", "Wax")]
-    alone, several = (
-        claims_of("how long do lamps burn", one),
-        claims_of("how long do lamps burn", one, *others),
-    )
+    def long(kind, odds):
+        said = (f"{kind} lamps burn for {n} hours if their oil is clean and new." for n in range(20))
+        return section(f"{kind} lamps", "\n\n".join(said), odds=odds)
+
+    one, *others = long("Oil", 1.0), long("Gas", 0.9), long("Wax", 0.9)
+    alone = claims_of("how long do lamps burn", one)
+    several = claims_of("how long do lamps burn", one, *others)
     assert len(several) == 3
     assert sum(len(claim.quote) for claim in several) < 1.3 * len(alone[0].quote)
 

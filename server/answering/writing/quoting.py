@@ -112,16 +112,17 @@ class QuotingWriter:
         left = {token: weight for token, weight in weights.items() if token not in chunk_words(first.chunk)}
         total = sum(weights.values()) or 1.0
         needed: list[int] = []
+        said = {best[order[0]].unit.quote}
         for source in order[1:]:
-            hit = chunks[source]
-            too_long = _size(best[source].unit.text) > LONGEST_UNIT
-            if hit.score < NEAR * first.score or too_long:
+            hit, unit = chunks[source], best[source].unit
+            if hit.score < NEAR * first.score or _size(unit.text) > LONGEST_UNIT or unit.quote in said:
                 continue
             adds = sum(weight for token, weight in left.items() if token in chunk_words(hit.chunk)) / total
             least = OPEN_SAME if hit.chunk.url == first.chunk.url else OPEN
             may_answer = hit.scores.get(ODDS, 0.0) >= RIVAL * first.scores.get(ODDS, 1.0)
             if adds >= least or may_answer or (compares(question.text) and adds > 0):
                 needed.append(source)
+                said.add(unit.quote)
         return needed[: len(MOST_CHARS) - 1]
 
 
