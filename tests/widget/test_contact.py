@@ -126,6 +126,7 @@ def test_outside_the_hours_the_next_opening_is_told_in_the_visitors_time(visit, 
     page.evaluate(
         "customElements.whenDefined('site-chat').then(() => document.querySelector('site-chat').open())"
     )
+    page.locator(".chip, .acts").first.wait_for()  # what the site offers has arrived
     page.get_by_role("button", name="More options").click()
     page.get_by_role("button", name="Write to the team").click()
     expect(page.locator(".contact")).to_contain_text("Nobody is here right now, but you can leave a message.")
