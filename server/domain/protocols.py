@@ -4,7 +4,7 @@ Contract tests in tests/contracts/ run over every implementation of a protocol. 
 are safe to call from several threads unless the protocol says otherwise.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -124,6 +124,9 @@ class VectorSearch(Protocol):
 
     def search(self, vector: Vector, limit: int) -> list[tuple[str, float]]:
         """(chunk id, 1 - cosine distance), best first, at most `limit`."""
+
+    def begin_search(self, vector: Vector, limit: int) -> Callable[[], list[tuple[str, float]]]:
+        """Starts a search; what is returned waits for its result."""
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
         """The vectors of those of these chunks that are stored."""

@@ -45,21 +45,34 @@ class ChromaQueries:
         self._parts = urlsplit(base)
         self._idle: LifoQueue[HTTPConnection] = LifoQueue(IDLE_CONNECTIONS)
 
-    def nearest(
+    def begin_nearest(
         self, collection_id: str, vector: Sequence[float], limit: int
-    ) -> tuple[list[str], list[float]]:
-        """Return ids and distances, nearest first. Raises UnknownCollection and IndexFailure."""
+    ) -> Callable[[], tuple[list[str], list[float]]]:
+        """Send a query; the returned function waits for ids and distances, nearest first. Both raise
+        IndexFailure, and the returned function UnknownCollection."""
         path = f"/api/v2/tenants/default_tenant/databases/default_database/collections/{collection_id}/query"
         values = vector.tolist() if hasattr(vector, "tolist") else list(vector)
         body = orjson.dumps({"query_embeddings": [values], "n_results": limit, "include": ["distances"]})
-        status, text = self._post(path, body)
-        if status == 404:
-            raise UnknownCollection(collection_id)
-        if status != 200:
-            kind = IndexUnavailable if status >= 500 else IndexRejected
-            raise kind(f"Chroma at {self._base} answered {status}: {text[:200]}")
-        found = orjson.loads(text)
-        return found["ids"][0], found["distances"][0]
+        sent = self._sent(path, body)
+
+        def nearest() -> tuple[list[str], list[float]]:
+            try:
+                status, text = self._received(sent)
+            except IndexUnavailable as error:
+                if not isinstance(error.__cause__, ConnectionError):
+                    raise
+                # The server has closed a connection that was idle, and probably the others.
+                self.close()
+                status, text = self._received(self._sent(path, body))
+            if status == 404:
+                raise UnknownCollection(collection_id)
+            if status != 200:
+                kind = IndexUnavailable if status >= 500 else IndexRejected
+                raise kind(f"Chroma at {self._base} answered {status}: {text[:200]}")
+            found = orjson.loads(text)
+            return found["ids"][0], found["distances"][0]
+
+        return nearest
 
     def close(self) -> None:
         """Close the idle connections."""
@@ -67,31 +80,34 @@ class ChromaQueries:
             while True:
                 self._idle.get_nowait().close()
 
-    def _post(self, path: str, body: bytes) -> tuple[int, str]:
-        try:
-            connection = self._idle.get_nowait()
-        except Empty:
-            return self._send(self._connection(), path, body)
-        try:
-            return self._send(connection, path, body)
-        except IndexUnavailable:
-            # The server may have closed idle connections, so the others are closed too.
-            self.close()
-            return self._send(self._connection(), path, body)
+    def _sent(self, path: str, body: bytes) -> HTTPConnection:
+        """Send on an idle connection, or on a new one."""
+        with suppress(Empty, IndexUnavailable):
+            return self._send(self._idle.get_nowait(), path, body)
+        return self._send(self._connection(), path, body)
 
-    def _send(self, connection: HTTPConnection, path: str, body: bytes) -> tuple[int, str]:
-        try:
+    def _send(self, connection: HTTPConnection, path: str, body: bytes) -> HTTPConnection:
+        with self._explained(connection):
             connection.request("POST", path, body, {"Content-Type": "application/json"})
+        return connection
+
+    def _received(self, connection: HTTPConnection) -> tuple[int, str]:
+        with self._explained(connection):
             response = connection.getresponse()
             status, text = response.status, response.read().decode()
-        except (OSError, HTTPException) as error:
-            connection.close()
-            raise IndexUnavailable(unreachable(self._base, error)) from error
         if self._idle.full() or response.will_close:
             connection.close()
         else:
             self._idle.put_nowait(connection)
         return status, text
+
+    @contextmanager
+    def _explained(self, connection: HTTPConnection) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, HTTPException) as error:
+            connection.close()
+            raise IndexUnavailable(unreachable(self._base, error)) from error
 
     def _connection(self) -> HTTPConnection:
         kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
@@ -257,17 +273,34 @@ class ChromaVectorIndex:
 
     def search(self, vector: Vector, limit: int) -> list[tuple[str, float]]:
         """Return at most `limit` (chunk id, 1 - cosine distance), best first; [] without an index."""
+        return self.begin_search(vector, limit)()
+
+    def begin_search(self, vector: Vector, limit: int) -> Callable[[], list[tuple[str, float]]]:
+        """Start `search`; the returned function waits for its result. A Chroma server works meanwhile."""
         if limit < 1:
-            return []
+            return list
         if self._chroma.copies is not None:
             # Only shell commands open a folder, and they end before a copy would be used.
             read = self._pages if self._chroma.queries is not None else None
             copied = self._chroma.copies.search(self.name, vector, limit, read)
             if copied is not None:
-                return copied
+                return lambda: copied
+        queries, handle = self._chroma.queries, self._handle
+        if queries is None or handle is None:
+            return partial(self._search, vector, limit)
+        begun = queries.begin_nearest(str(handle.id), vector, limit)
+
+        def found() -> list[tuple[str, float]]:
+            try:
+                return _hits(*begun())
+            except UnknownCollection:
+                return self._search(vector, limit)
+
+        return found
+
+    def _search(self, vector: Vector, limit: int) -> list[tuple[str, float]]:
         none: tuple[list[str], list[float]] = ([], [])
-        ids, distances = self._with_handle(lambda handle: self._nearest(handle, vector, limit), none)
-        return [(chunk_id, 1.0 - distance) for chunk_id, distance in zip(ids, distances, strict=True)]
+        return _hits(*self._with_handle(lambda handle: self._nearest(handle, vector, limit), none))
 
     def ids(self) -> set[str]:
         """Return the ids of all chunks in the index."""
@@ -350,7 +383,7 @@ class ChromaVectorIndex:
 
     def _nearest(self, handle: Collection, vector: Vector, limit: int) -> tuple[list[str], list[float]]:
         if self._chroma.queries is not None:
-            return self._chroma.queries.nearest(str(handle.id), vector, limit)
+            return self._chroma.queries.begin_nearest(str(handle.id), vector, limit)()
         found = handle.query(query_embeddings=[vector], n_results=limit, include=["distances"])
         return found["ids"][0], list((found["distances"] or [[]])[0])
 
@@ -384,6 +417,10 @@ class ChromaVectorIndex:
         with self._chroma.explained():
             most = self._chroma.client.get_max_batch_size()
         return max(1, min(most, BATCH_FLOATS // dimensions))
+
+
+def _hits(ids: Sequence[str], distances: Sequence[float]) -> list[tuple[str, float]]:
+    return [(chunk_id, 1.0 - distance) for chunk_id, distance in zip(ids, distances, strict=True)]
 
 
 def _remove_dropped(folder: Path) -> None:

@@ -1,9 +1,10 @@
 """Vectors and words searched side by side and fused; the default strategy."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.protocols import ModelError, Reranker, Strategy, Vector
@@ -134,7 +135,7 @@ class HybridRetriever:
     ) -> None:
         """`nearest` and `worded` replace the searches of the chunks' own vectors and words."""
         self._parts = parts
-        self._nearest_to = nearest or parts.vectors.search
+        self._nearest_to = nearest
         self._worded = worded or parts.words.search
         self._fusion = FUSIONS[parts.tuning.fusion]
         self._rarity = Rarity(parts.words)
@@ -166,14 +167,9 @@ class HybridRetriever:
         return self._features.detailed(query, scored)
 
     def _cosines(self, query: Query, ids: Sequence[str]) -> dict[str, float]:
-        try:
+        with self._failures_noted():
             vector = self._parts.embedder.embed([query.searched_text])[0]
             near = stored_cosines(self._parts.vectors, vector, ids)
-        except ModelError as error:
-            self._parts.on_failure(error.kind, f"embedding a question: {error}")
-        except IndexFailure as error:
-            self._parts.on_failure("vectors_unavailable", str(error))
-        else:
             return {id: round(cosine, 4) for id, cosine in near.items()}
         return {}
 
@@ -181,7 +177,9 @@ class HybridRetriever:
         candidates = max(CANDIDATES, limit)
         while True:
             depth = max(SCORED, candidates)
-            dense, words = self._nearest(query, depth), self._worded(query.text, depth)
+            nearest = self._nearest(query, depth)
+            words = self._worded(query.text, depth)  # while a Chroma server searches
+            dense = nearest()
             asked = [key for key, _ in (*dense[:candidates], *words[:candidates])]
             live = self._parts.chunks.load(list(dict.fromkeys(asked)))
             if max(Counter(chunk.url for chunk in live.values()).values(), default=0) > MOST_OF_ONE:
@@ -206,15 +204,34 @@ class HybridRetriever:
             (few if seen[known[key].url] <= MOST_OF_ONE else many).append(key)
         return {key: known[key] for key in [*few, *many][: len(live)]}
 
-    def _nearest(self, query: Query, limit: int) -> list[Hit]:
-        try:
+    def _nearest(self, query: Query, limit: int) -> Callable[[], list[Hit]]:
+        """Start the search for vectors; what is returned waits for its result."""
+        begun: Callable[[], list[Hit]] = list
+
+        def found() -> list[Hit]:
+            with self._failures_noted():
+                return begun()
+            return []
+
+        with self._failures_noted():
             vector = self._parts.embedder.embed([query.searched_text])[0]
-            return self._nearest_to(vector, limit)
+            replaced = self._nearest_to
+            begun = (
+                partial(replaced, vector, limit)
+                if replaced
+                else self._parts.vectors.begin_search(vector, limit)
+            )
+        return found
+
+    @contextmanager
+    def _failures_noted(self) -> Iterator[None]:
+        """Go on without the embedder or the vectors."""
+        try:
+            yield
         except ModelError as error:
             self._parts.on_failure(error.kind, f"embedding a question: {error}")
         except IndexFailure as error:
             self._parts.on_failure("vectors_unavailable", str(error))
-        return []
 
     def _fused(
         self, query: Query, dense: dict[str, float], words: dict[str, float], live: dict[str, Chunk]

@@ -82,6 +82,8 @@ class Scripted(BaseHTTPRequestHandler):
 
     def do_POST(self):
         self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.requests += 1
+        self.server.may_answer.wait(10)
         status, body, then_close = self.server.replies.pop(0)
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
@@ -99,7 +101,9 @@ GOOD = b'{"ids": [["lamp"]], "distances": [[0.25]]}'
 @pytest.fixture
 def scripted():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Scripted)
-    server.connections = 0
+    server.connections = server.requests = 0
+    server.may_answer = threading.Event()
+    server.may_answer.set()
     server.replies = []
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -115,16 +119,37 @@ def test_queries_share_one_connection(scripted):
     server, queries = scripted
     server.replies = [(200, GOOD, False)] * 3
     for _ in range(3):
-        assert queries.nearest("c", [1.0], 1) == (["lamp"], [0.25])
+        assert queries.begin_nearest("c", [1.0], 1)() == (["lamp"], [0.25])
     assert server.connections == 1
 
 
 def test_a_connection_that_the_server_closed_is_replaced(scripted):
     server, queries = scripted
     server.replies = [(200, GOOD, True), (200, GOOD, False)]
-    assert queries.nearest("c", [1.0], 1) == (["lamp"], [0.25])
-    assert queries.nearest("c", [1.0], 1) == (["lamp"], [0.25])
+    assert queries.begin_nearest("c", [1.0], 1)() == (["lamp"], [0.25])
+    assert queries.begin_nearest("c", [1.0], 1)() == (["lamp"], [0.25])
     assert server.connections == 2
+
+
+def test_a_query_is_under_way_until_its_result_is_wanted(scripted):
+    server, queries = scripted
+    server.replies = [(200, GOOD, False)] * 2
+    server.may_answer.clear()
+    begun = [queries.begin_nearest("c", [1.0], 1) for _ in range(2)]
+    server.may_answer.set()
+    assert [nearest() for nearest in begun] == [(["lamp"], [0.25])] * 2
+    assert server.connections == 2
+
+
+def test_a_server_that_is_silent_is_not_asked_again(scripted, monkeypatch):
+    monkeypatch.setattr("server.indexes.vectors.TIMEOUT_S", 0.2)
+    server, queries = scripted
+    server.replies = [(200, GOOD, False)]
+    server.may_answer.clear()
+    with pytest.raises(IndexUnavailable, match="does not answer"):
+        queries.begin_nearest("c", [1.0], 1)()
+    assert server.requests == 1
+    server.may_answer.set()
 
 
 @pytest.mark.parametrize(
@@ -135,4 +160,4 @@ def test_each_failure_has_its_error(scripted, status, error):
     server, queries = scripted
     server.replies = [(status, b'{"error": "Oops"}', False)]
     with pytest.raises(error):
-        queries.nearest("c", [1.0], 1)
+        queries.begin_nearest("c", [1.0], 1)()
