@@ -39,7 +39,7 @@ from server.storage.schema import metadata
 from server.storage.schema.conversations import messages
 from server.storage.schema.people import audit
 from server.storage.schema.sites import crawls
-from server.storage.statements import upsert
+from server.storage.statements import upsert_with
 
 MANIFEST_BYTES = 1_000_000
 SECRET_BYTES = 1000
@@ -241,7 +241,7 @@ def batches(table: Table, rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[
 def _put(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
     if table.name in KEPT:
         # Where both know a row, the one that is here is newer.
-        written: Any = upsert(connection.dialect.name, table, {"at": table.c.at})
+        written: Any = upsert_with(connection.dialect.name, table, {"at": table.c.at})
     else:
         written = insert(table)
     connection.execute(written, rows)

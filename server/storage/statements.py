@@ -1,6 +1,7 @@
 """Statements that SQLite and PostgreSQL write differently."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Row, Select, Table, any_, bindparam, func, select
@@ -12,21 +13,28 @@ AnyRow = Row[*tuple[Any, ...]]
 AnySelect = Select[*tuple[Any, ...]]
 
 
-def upsert(
-    dialect: str, table: Table, instead: Mapping[str, ColumnElement[Any]] | None = None
-) -> sqlite.Insert | postgresql.Insert:
-    """An insert that updates a row with the same primary key: its other columns get the values of the insert,
-    or the expressions in `instead`, in which columns refer to the row before the update."""
+Upsert = sqlite.Insert | postgresql.Insert
+
+
+@cache
+def upsert(dialect: str, table: Table) -> Upsert:
+    """An insert that updates a row with the same primary key: its other columns get the new values."""
+    return upsert_with(dialect, table, {})
+
+
+def upsert_with(dialect: str, table: Table, instead: Mapping[str, ColumnElement[Any]]) -> Upsert:
+    """`upsert` with the expressions in `instead`, in which columns refer to the row before the update."""
     insert = sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
     changed = {column.name: insert.excluded[column.name] for column in table.c if not column.primary_key}
     key = list(table.primary_key.columns)
-    return insert.on_conflict_do_update(index_elements=key, set_=changed | dict(instead or {}))
+    return insert.on_conflict_do_update(index_elements=key, set_=changed | dict(instead))
 
 
-def adding(dialect: str, table: Table, counts: Collection[str]) -> sqlite.Insert | postgresql.Insert:
+@cache
+def adding(dialect: str, table: Table, counts: tuple[str, ...]) -> Upsert:
     """An insert that adds its `counts` to those of a row with the same primary key."""
     new = upsert(dialect, table).excluded
-    return upsert(dialect, table, {name: table.c[name] + new[name] for name in counts})
+    return upsert_with(dialect, table, {name: table.c[name] + new[name] for name in counts})
 
 
 def among(dialect: str, column: Column[Any], name: str) -> ColumnElement[bool]:

@@ -13,7 +13,6 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, bindparam, case, delete, exists, or_, select, true, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from crawler.spilling import Spilling
 from server.domain.chunk import Chunk
@@ -23,7 +22,7 @@ from server.storage.database import Database
 from server.storage.errors import UnknownSite
 from server.storage.schema.content import chunks, pages
 from server.storage.schema.sites import sites
-from server.storage.statements import among, upsert
+from server.storage.statements import Upsert, among, upsert, upsert_with
 from server.storage.store import SiteRows
 
 _NEWEST_PAGE = (pages.c.site_id == bindparam("site"), pages.c.died.is_(None))
@@ -196,11 +195,11 @@ class ContentStore(SiteRows):
         """Chunks of a page in the newest state written."""
         return chunks.c.site_id == self.site_id, chunks.c.url == url, chunks.c.died.is_(None)
 
-    def _birth(self, live: int) -> sqlite.Insert | postgresql.Insert:
+    def _birth(self, live: int) -> Upsert:
         # A row that died in an earlier generation and was not purged yet is born in the next one, so that
         # no reader sees it until then. Any other existing row keeps its generation.
         born = case((chunks.c.died <= live, live + 1), else_=chunks.c.born)
-        return upsert(self._db.dialect, chunks, instead={"born": born})
+        return upsert_with(self._db.dialect, chunks, {"born": born})
 
     def _replace_page(self, connection: Connection, page: PageRecord, generation: int) -> None:
         old = update(pages).where(*_NEWEST_PAGE, pages.c.url == bindparam("at"), pages.c.born < generation)

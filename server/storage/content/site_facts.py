@@ -11,7 +11,7 @@ from server.domain.site_fact import FactKind, SiteFact
 from server.storage.columns import now
 from server.storage.errors import UnknownRecord
 from server.storage.schema.content import site_facts as facts
-from server.storage.statements import AnyRow, among, upsert
+from server.storage.statements import AnyRow, among, upsert_with
 from server.storage.store import SiteRows, columns_of
 
 _COLUMNS = columns_of(SiteFact, facts)
@@ -39,7 +39,7 @@ class SiteFactStore(SiteRows):
             missing = update(facts).where(self._mine, ~known, ~facts.c.added)
             connection.execute(missing.values(found=False), ids)
             if rows:
-                connection.execute(upsert(dialect, facts, kept), rows)
+                connection.execute(upsert_with(dialect, facts, kept), rows)
 
     def all(self) -> list[SiteFact]:
         """Return all facts by kind, those that operators wrote first, then in the order of the crawl."""
