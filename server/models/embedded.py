@@ -188,10 +188,11 @@ def open_tokenizer() -> Tokenizer:
 
 def open_session(
     graph: Path,
-    # Our own graph is already optimised; further optimisation would fuse operators that are faster apart.
-    optimisation: onnxruntime.GraphOptimizationLevel = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC,
+    *,
+    is_optimised: bool = True,
 ) -> onnxruntime.InferenceSession:
-    """Return a session for a model file, which starts no threads and frees memory after each text."""
+    """Return a session for a model file, which starts no threads and frees memory after each text. Our own
+    graph `is_optimised` already: more would fuse operators that are faster apart."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     # Each text runs in one thread, so that onnxruntime's threads do not compete with the web threads.
@@ -199,5 +200,6 @@ def open_session(
     options.inter_op_num_threads = 1
     # Free memory after each text: an arena would keep as much as the longest text ever needed.
     options.enable_cpu_mem_arena = False
-    options.graph_optimization_level = optimisation
+    levels = onnxruntime.GraphOptimizationLevel
+    options.graph_optimization_level = levels.ORT_ENABLE_BASIC if is_optimised else levels.ORT_ENABLE_ALL
     return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])

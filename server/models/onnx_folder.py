@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 from tokenizers import Tokenizer
 
 from server.domain.protocols import ModelError, Vector
@@ -133,7 +132,7 @@ class _FolderModel:
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(files.longest)
         try:
-            self._session = open_session(files.model, onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL)
+            self._session = open_session(files.model, is_optimised=False)
         except Exception as error:  # the library's errors have no public base class
             raise _wrong(f"{files.model} is not an ONNX model ({_first_line(error)})") from error
         self._pooling = files.pooling
