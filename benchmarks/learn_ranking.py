@@ -43,12 +43,13 @@ from server.answering.ranking import (
     COMPARISONS,
     POOL,
     SECTION,
-    SectionRanker,
+    Comparer,
     compared_by,
     section_features,
 )
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question, Turn
+from server.retrieval.rarity import Rarity
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings.reading import load_settings
 
@@ -110,10 +111,10 @@ def turns_of(question: dict[str, Any]) -> tuple[Turn, ...]:
     return tuple(Turn(asked, answer, asked, question["lang"]) for asked, answer in pairs)
 
 
-def feature_rows(ranker: SectionRanker, query: Query, near: Sequence[ScoredChunk]) -> tuple[Row, Row]:
+def feature_rows(rarity: Rarity, query: Query, near: Sequence[ScoredChunk]) -> tuple[Row, Row]:
     """Return the features of sections and of answers of hits that were compared with the query."""
-    answers = [answer_features(query, [hit, *near], ranker.rarity) for hit in near]
-    return section_features(query, near, ranker.rarity), np.array(answers)
+    answers = [answer_features(query, [hit, *near], rarity) for hit in near]
+    return section_features(query, near, rarity), np.array(answers)
 
 
 def only(by: str, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
@@ -134,7 +135,8 @@ def examples(runtime: Runtime, name: str, questions: Sequence[dict[str, Any]]) -
     site = runtime.stores.sites.get(name)
     pipeline = runtime.engine.pipeline(site)
     steps = pipeline.steps
-    ranker = next(step for step in steps.retrieval_steps if isinstance(step, SectionRanker))
+    comparer = next(step for step in steps.retrieval_steps if isinstance(step, Comparer))
+    rarity = Rarity(runtime.engine.parts(name).words)
     for question in questions:
         if question["type"] in NOT_LEARNED or "outcome" in question:
             continue
@@ -143,15 +145,15 @@ def examples(runtime: Runtime, name: str, questions: Sequence[dict[str, Any]]) -
         found = steps.strategy.retrieve(query, POOL + POOL // 2)
         if not found:
             continue
-        near = ranker.compared(query, found[:POOL])
+        near = comparer.compared(query, found[:POOL])
         gold = np.array([gold_of(hit.chunk, question) for hit in near])
         left = [hit for hit in found if not gold_of(hit.chunk, question)] if gold.any() else []
-        left = ranker.compared(query, left[:POOL])
+        left = comparer.compared(query, left[:POOL])
         half, answerable = half_of(question["id"]), bool(question["expected_urls"])
         best = COMPARISONS.index(compared_by(near))
         for by in COMPARISONS[best:]:
-            sections, answers = feature_rows(ranker, query, only(by, near))
-            without = feature_rows(ranker, query, only(by, left)) if left else None
+            sections, answers = feature_rows(rarity, query, only(by, near))
+            without = feature_rows(rarity, query, only(by, left)) if left else None
             counts = READABLE if by == "words" and by != compared_by(near) else 1.0
             yield Example(name, half, by, counts, answerable, sections, gold, answers, without)
 

@@ -98,7 +98,7 @@ class EvidenceGrader:
         if not chunks:
             return 0.0
         values = answer_features(query, chunks, self._rarity)
-        by = compared_by(chunks)
+        by = compared_by(chunks[:1])
         if by == "words" and not values[0]:
             return 0.0  # nothing else was compared, and no word is shared
         total = LEARNED[by]["answer"]["bias"] + sum(

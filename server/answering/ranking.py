@@ -69,44 +69,25 @@ class StoredVectors(Protocol):
         ModelError."""
 
 
-class SectionRanker:
-    """Implements RetrievalStep."""
+class Comparer:
+    """Compares questions with sections in meaning. As a RetrievalStep, it compares the best results that no
+    earlier step has compared, such as those of pinned pages."""
 
-    name = "sections that answer"
+    name = "comparison in meaning"
 
     def __init__(
-        self, rarity: Rarity, embedder: Embedder, calibration: Calibration, vectors: StoredVectors | None
+        self, embedder: Embedder, calibration: Calibration, vectors: StoredVectors | None = None
     ) -> None:
-        """Without stored `vectors`, meanings are not compared."""
-        self.rarity = rarity
+        """Without stored `vectors`, nothing is compared."""
         self._embedder = embedder
         self._calibration = calibration
         self._vectors = vectors
 
     def refine(self, query: Query, found: Sequence[ScoredChunk], limit: int) -> list[ScoredChunk]:
-        """Return the results, best first, with the features as `scores`. Themes keep their order."""
-        pool, rest = found[:POOL], found[POOL:]
-        if not pool or any(hit.theme for hit in found):
-            return list(found[:limit])
-        pool = self.compared(query, pool)
-        rows = section_features(query, pool, self.rarity)
-        weights = _WEIGHTS[compared_by(pool)]
-        values = rows @ weights
-        best = max(hit.score for hit in pool)
-        # On the scale of the search's scores, because later steps compare them.
-        odds = np.exp(values - values.max())
-        shares = odds ** (1 / weights[0])
-        lowest = float(best * shares.min())
-        moved = [
-            hit.rescored(
-                best * float(share), {**hit.scores, **dict(zip(SECTION, row, strict=True)), ODDS: likely}
-            )
-            for hit, share, row, likely in zip(
-                pool, shares, rows.round(4).tolist(), odds.round(4).tolist(), strict=True
-            )
-        ]
-        after = [hit.rescored(min(hit.score, lowest)) for hit in rest]
-        return [*uncrowded(ranked(moved, len(moved))), *after][:limit]
+        """Return the results in their order. Themes are not compared."""
+        new = [hit for hit in found[:POOL] if "sentence" not in hit.scores and not hit.theme]
+        compared = {hit.chunk.id: hit for hit in self.compared(query, new)} if new else {}
+        return [compared.get(hit.chunk.id, hit) for hit in found[:limit]]
 
     def compared(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
         """Return the hits with the nearness of their best sentence, of their heading and of their tokens."""
@@ -138,6 +119,41 @@ class SectionRanker:
                 scores["tokens"] = token_nearness(asked.tokens, own_tokens)
             compared.append(replace(hit, scores=scores, sentence=own[best]))
         return compared
+
+
+class SectionRanker:
+    """Implements RetrievalStep."""
+
+    name = "sections that answer"
+
+    def __init__(self, rarity: Rarity, comparer: Comparer) -> None:
+        self._rarity = rarity
+        self._comparer = comparer
+
+    def refine(self, query: Query, found: Sequence[ScoredChunk], limit: int) -> list[ScoredChunk]:
+        """Return the results, best first, with the features as `scores`. Themes keep their order."""
+        pool, rest = found[:POOL], found[POOL:]
+        if not pool or any(hit.theme for hit in found):
+            return list(found[:limit])
+        pool = self._comparer.compared(query, pool)
+        rows = section_features(query, pool, self._rarity)
+        weights = _WEIGHTS[compared_by(pool)]
+        values = rows @ weights
+        best = max(hit.score for hit in pool)
+        # On the scale of the search's scores, because later steps compare them.
+        odds = np.exp(values - values.max())
+        shares = odds ** (1 / weights[0])
+        lowest = float(best * shares.min())
+        moved = [
+            hit.rescored(
+                best * float(share), {**hit.scores, **dict(zip(SECTION, row, strict=True)), ODDS: likely}
+            )
+            for hit, share, row, likely in zip(
+                pool, shares, rows.round(4).tolist(), odds.round(4).tolist(), strict=True
+            )
+        ]
+        after = [hit.rescored(min(hit.score, lowest)) for hit in rest]
+        return [*uncrowded(ranked(moved, len(moved))), *after][:limit]
 
 
 def compared_by(hits: Sequence[ScoredChunk]) -> str:

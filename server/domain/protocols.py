@@ -91,15 +91,17 @@ class TokenEmbedder(Protocol):
     """An Embedder that has vectors for tokens too, or stands before one. Raises ModelError."""
 
     @property
-    def gives_tokens(self) -> bool: ...
+    def token_space(self) -> str:
+        """The name of the space of the tokens' vectors; "" if it has none. Those of different spaces cannot
+        be compared."""
 
     def embed_tokens(self, texts: Sequence[str]) -> list[EmbeddedText]:
-        """The vector that `embed` gives for each text, with those of its tokens if `gives_tokens`."""
+        """The vector that `embed` gives for each text, with those of its tokens if it has any."""
 
 
-def gives_tokens(embedder: Embedder) -> bool:
-    """Return whether the embedder has vectors for tokens."""
-    return isinstance(embedder, TokenEmbedder) and embedder.gives_tokens
+def token_space(embedder: Embedder) -> str:
+    """Return the name of the space of the embedder's token vectors; "" if it has none."""
+    return embedder.token_space if isinstance(embedder, TokenEmbedder) else ""
 
 
 def embedded(embedder: Embedder, texts: Sequence[str]) -> list[EmbeddedText]:

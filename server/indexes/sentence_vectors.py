@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Column, LargeBinary, MetaData, Table, Text, bindparam, delete, select
+from sqlalchemy import Column, LargeBinary, MetaData, Table, Text, bindparam, delete, func, select
 
 from server.domain.chunk import Chunk
-from server.domain.protocols import Embedder, embedded, gives_tokens
+from server.domain.protocols import Embedder, embedded, token_space
 from server.indexes.word_tables import ensure_tables
 from server.storage.database import Database
 from server.storage.statements import among, upsert
@@ -35,7 +35,9 @@ _table = Table(
     Column("tokens", LargeBinary),
 )
 """A row stores the texts of one chunk, each as the CRC of the text and its vector in half precision, and the
-vectors of the chunk's tokens; null when they were not computed."""
+mark and the vectors of the chunk's tokens; null when they were not computed."""
+MARK = 4
+"""Bytes that tell of which text and of which space token vectors are."""
 
 _OF_CHUNKS = {
     dialect: select(_table.c.chunk_id, _table.c.vectors, _table.c.tokens).where(
@@ -45,7 +47,7 @@ _OF_CHUNKS = {
     )
     for dialect in ("sqlite", "postgresql")
 }
-_KNOWN = select(_table.c.chunk_id).where(
+_KNOWN = select(_table.c.chunk_id, func.substr(_table.c.tokens, 1, MARK, type_=LargeBinary)).where(
     _table.c.site_id == bindparam("site"), _table.c.embedder == bindparam("embedder")
 )
 _REMOVED = {
@@ -84,19 +86,20 @@ class SentenceVectors:
         self._site_id = site_id
         self._embedder = embedder
         self._texts = texts
+        self._space = token_space(embedder)
         ensure_tables(database, _metadata)
 
     def fill(self, chunks: Iterable[Chunk], go_on: Callable[[], bool]) -> int:
         """Embed and store the texts and tokens of chunks that have none yet and whose language the embedder
         reads, while `go_on` returns true. Return the number of chunks. Raises ModelError."""
         reads, filled = self._embedder.languages, 0
-        known_query = _KNOWN.where(_table.c.tokens.is_not(None)) if gives_tokens(self._embedder) else _KNOWN
         with self._db.connect() as connection:
-            known = set(connection.execute(known_query, self._key_values()).scalars())
+            known = {row[0]: row[1] for row in connection.execute(_KNOWN, self._key_values())}
         lacking = (
             chunk
             for chunk in chunks
-            if chunk.id not in known and (not reads or not chunk.language or chunk.language in reads)
+            if (chunk.id not in known or (self._space and known[chunk.id] != self._mark(chunk)))
+            and (not reads or not chunk.language or chunk.language in reads)
         )
         while go_on() and (batch := list(islice(lacking, FILLED_AT_ONCE))):
             self.of(batch)
@@ -114,72 +117,68 @@ class SentenceVectors:
         """Return the vectors of each chunk's texts and tokens, by its id. What is not stored is embedded and
         stored. Raises ModelError."""
         texts = {chunk.id: self._texts(chunk) for chunk in chunks}
+        marks = {chunk.id: self._mark(chunk) for chunk in chunks}
         values = {**self._key_values(), "ids": list(texts)}
         with self._db.connect() as connection:
             rows = connection.execute(_OF_CHUNKS[self._db.dialect], values).all()
-        tokens = {chunk_id: held for chunk_id, _, held in rows if held is not None}
-        vectors: dict[str, Vectors] = {}
         found: dict[str, ChunkVectors] = {}
-        for chunk_id, data, _ in rows:
+        old: dict[str, Vectors] = {}
+        for chunk_id, data, held in rows:
             known, matrix = _read(data)
-            if known == list(map(_key, texts[chunk_id])):
-                found[chunk_id] = ChunkVectors(matrix, tokens.get(chunk_id))
+            marked = self._space and held is not None and held[:MARK] == marks[chunk_id]
+            if known == list(map(_key, texts[chunk_id])) and (marked or not self._space):
+                found[chunk_id] = ChunkVectors(matrix, held[MARK:] if marked else None)
             else:
-                tokens.pop(chunk_id, None)  # of another text
-            vectors[chunk_id] = dict(zip(known, matrix, strict=True))
-        wants_tokens = gives_tokens(self._embedder)
-        lacking = [
-            chunk
-            for chunk in chunks
-            if chunk.id not in found or (wants_tokens and found[chunk.id].tokens is None)
-        ]
-        if lacking:
-            self._embed(lacking, texts, vectors, tokens)
-            self._store([chunk.id for chunk in lacking], vectors, tokens)
-        for chunk in lacking:
-            own = vectors[chunk.id]
-            matrix = np.array([own[_key(text)] for text in texts[chunk.id]], np.float32)
-            found[chunk.id] = ChunkVectors(matrix, tokens.get(chunk.id))
+                old[chunk_id] = dict(zip(known, matrix, strict=True))
+        if lacking := [chunk for chunk in chunks if chunk.id not in found]:
+            made = self._embedded(lacking, texts, old)
+            self._store(made, texts, marks)
+            found |= made
         return found
 
     def _key_values(self) -> dict[str, str]:
         return {"site": self._site_id, "embedder": self._embedder.fingerprint}
 
-    def _embed(
-        self,
-        chunks: Sequence[Chunk],
-        texts: Mapping[str, Sequence[str]],
-        vectors: dict[str, Vectors],
-        tokens: dict[str, bytes],
-    ) -> None:
-        """Add what `vectors` and `tokens` lack of these chunks; each text is embedded once."""
-        lacking = {
-            chunk.id: [text for text in texts[chunk.id] if _key(text) not in vectors.get(chunk.id, {})]
+    def _mark(self, chunk: Chunk) -> bytes:
+        return zlib.crc32(f"{self._space} {chunk.indexed_text}".encode("utf-8", "replace")).to_bytes(MARK)
+
+    def _embedded(
+        self, chunks: Sequence[Chunk], texts: Mapping[str, Sequence[str]], old: Mapping[str, Vectors]
+    ) -> dict[str, ChunkVectors]:
+        """Embed chunks, each text once; texts that are in `old` have their vectors already."""
+        wanted = [
+            text for chunk in chunks for text in texts[chunk.id] if _key(text) not in old.get(chunk.id, {})
+        ]
+        whole = [chunk.indexed_text for chunk in chunks] if self._space else []
+        distinct = list(dict.fromkeys([*wanted, *whole]))
+        made = dict(zip(distinct, embedded(self._embedder, distinct), strict=True))
+        vectors = {_key(text): np.asarray(one.vector, np.float32) for text, one in made.items()}
+        return {
+            chunk.id: ChunkVectors(
+                np.array(
+                    [(old.get(chunk.id, {}) | vectors)[_key(text)] for text in texts[chunk.id]], np.float32
+                ),
+                made[chunk.indexed_text].tokens if self._space else None,
+            )
             for chunk in chunks
         }
-        whole = {chunk.id: chunk.indexed_text for chunk in chunks if chunk.id not in tokens}
-        if not gives_tokens(self._embedder):
-            whole = {}
-        wanted = list(dict.fromkeys([*(text for some in lacking.values() for text in some), *whole.values()]))
-        made = dict(zip(wanted, embedded(self._embedder, wanted), strict=True))
-        for chunk_id, some in lacking.items():
-            own = {_key(text): np.asarray(made[text].vector, np.float32) for text in some}
-            vectors[chunk_id] = {**vectors.get(chunk_id, {}), **own}
-        for chunk_id, text in whole.items():
-            found = made[text].tokens
-            if found is not None:
-                tokens[chunk_id] = found
 
-    def _store(self, ids: Sequence[str], vectors: Mapping[str, Vectors], tokens: Mapping[str, bytes]) -> None:
+    def _store(
+        self,
+        made: Mapping[str, ChunkVectors],
+        texts: Mapping[str, Sequence[str]],
+        marks: Mapping[str, bytes],
+    ) -> None:
         rows = [
             {
                 "site_id": self._site_id,
                 "chunk_id": chunk_id,
                 "embedder": self._embedder.fingerprint,
-                "vectors": _written(vectors[chunk_id]),
-                "tokens": tokens.get(chunk_id),
+                "vectors": _written(texts[chunk_id], vectors),
+                "tokens": None if tokens is None else marks[chunk_id] + tokens,
             }
-            for chunk_id in ids
+            # Always in the same order, so that two questions with the same chunks do not wait for each other.
+            for chunk_id, (vectors, tokens) in sorted(made.items())
         ]
         with self._db.begin() as connection:
             connection.execute(upsert(self._db.dialect, _table), rows)
@@ -196,11 +195,10 @@ def _key(text: str) -> int:
     return zlib.crc32(text.encode("utf-8", "replace"))
 
 
-def _written(vectors: Vectors) -> bytes:
+def _written(texts: Sequence[str], vectors: Matrix) -> bytes:
     """Encode vectors as the number of texts, their keys and their vectors."""
-    keys = np.fromiter(vectors, np.uint32, len(vectors))
-    matrix = np.asarray(list(vectors.values()), np.float16)
-    return np.uint32(len(vectors)).tobytes() + keys.tobytes() + matrix.tobytes()
+    keys = np.fromiter(map(_key, texts), np.uint32, len(texts))
+    return np.uint32(len(texts)).tobytes() + keys.tobytes() + vectors.astype(np.float16).tobytes()
 
 
 def _read(data: bytes) -> tuple[list[int], Matrix]:

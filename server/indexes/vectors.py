@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
-from queue import Empty, LifoQueue
+from queue import Empty, Full, LifoQueue
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
@@ -95,10 +95,13 @@ class ChromaQueries:
         with self._explained(connection):
             response = connection.getresponse()
             status, text = response.status, response.read().decode()
-        if self._idle.full() or response.will_close:
+        if response.will_close:
             connection.close()
         else:
-            self._idle.put_nowait(connection)
+            try:
+                self._idle.put_nowait(connection)
+            except Full:
+                connection.close()
         return status, text
 
     @contextmanager
@@ -264,6 +267,7 @@ class ChromaVectorIndex:
 
     def remove(self, ids: Sequence[str]) -> None:
         """Remove these chunks. Unknown ids are ignored."""
+        self._end_move()
         size = self._batch_size(1)
         for start in range(0, len(ids), size):
             self._with_handle(partial(_delete, ids=list(ids[start : start + size])), None)
@@ -304,6 +308,7 @@ class ChromaVectorIndex:
 
     def ids(self) -> set[str]:
         """Return the ids of all chunks in the index."""
+        self._end_move()
         return self._with_handle(_all_ids, set())
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
@@ -337,6 +342,7 @@ class ChromaVectorIndex:
     def _move(self, old: Collection) -> None:
         """Move the vectors to a new collection. Other processes search the old one until it is deleted."""
         client, (spare, left) = self._chroma.client, self._spares
+        self._handle = None  # if this fails, what has the name then is found again
         for name in (spare, left):  # of an attempt that was cut off
             self._chroma.drop(name)
         new = client.create_collection(
@@ -353,11 +359,12 @@ class ChromaVectorIndex:
     def _end_move(self) -> None:
         """Take the old collection again if a move was cut off between its two renames."""
         client = self._chroma.client
-        try:
-            client.get_collection(self.name, embedding_function=None)
-        except NotFoundError:
-            with suppress(NotFoundError):
-                client.get_collection(self._spares[1], embedding_function=None).modify(name=self.name)
+        with self._chroma.explained():
+            try:
+                client.get_collection(self.name, embedding_function=None)
+            except NotFoundError:
+                with suppress(NotFoundError):
+                    client.get_collection(self._spares[1], embedding_function=None).modify(name=self.name)
 
     def _pages(self) -> Iterator[tuple[list[str], list[Vector]]]:
         """Yield all ids with their vectors in batches. Raises IndexFailure."""

@@ -15,7 +15,7 @@ from server.domain.protocols import (
     Prompt,
     Vector,
     embedded,
-    gives_tokens,
+    token_space,
 )
 from server.metrics import CACHES
 
@@ -34,7 +34,7 @@ class CachedEmbedder:
         self.name = embedder.name
         self.fingerprint = embedder.fingerprint
         self.languages = embedder.languages
-        self.gives_tokens = gives_tokens(embedder)
+        self.token_space = token_space(embedder)
         self._embedder = embedder
         self._entries = entries
         self._largest_call = largest_call

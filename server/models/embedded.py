@@ -17,7 +17,7 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from server.domain.protocols import TOKEN_SCALE, EmbeddedText, ModelError, Vector
-from server.models.graph_file import GRAPH_VERSION, STEM, WEIGHTS_SHA256
+from server.models.graph_file import GRAPH_VERSION, STEM, TOKEN_SPACE, TOKEN_SPACE_NAME, WEIGHTS_SHA256
 from server.models.minilm_weights import (
     MAX_TOKENS,
     find_model_folder,
@@ -32,8 +32,6 @@ from server.models.minilm_weights import (
 # write the same file.
 
 
-TOKEN_SPACE = Path(__file__).with_name("token_space.npy")
-"""Learned by benchmarks/learn_tokens.py."""
 OnProgress = Callable[[str], None]
 
 
@@ -146,7 +144,7 @@ class EmbeddedEmbedder:
     """
 
     name = "all-MiniLM-L6-v2"
-    gives_tokens = True
+    token_space = f"minilm-{TOKEN_SPACE_NAME}"
     languages = frozenset({"en"})
     fingerprint = hashlib.sha256(f"{WEIGHTS_SHA256}:{GRAPH_VERSION}".encode()).hexdigest()[:12]
 

@@ -29,7 +29,6 @@ from server.answering.writing.quoting import QuotingWriter
 from server.answering.writing.reading import NeighbourReader
 from server.domain.addresses import absolute, stored
 from server.domain.chunk import Chunk, PageLinks, ScoredChunk
-from server.domain.derived import Calibration
 from server.domain.protocols import ChatModel, Incidents, Reviewer, Writer
 from server.domain.question import Query
 from server.domain.site import Site, Voice
@@ -41,7 +40,7 @@ from server.models.metered import estimate_tokens
 from server.models.minilm_weights import common_words
 from server.retrieval.rarity import Rarity
 from server.runtime.query_work import QueryWork, QuotedPages
-from server.runtime.sites import open_flow, open_strategy, with_known_answers
+from server.runtime.sites import open_comparer, open_flow, open_strategy, with_known_answers
 from server.settings import Settings
 
 
@@ -77,7 +76,7 @@ def open_pipeline(
     tuning = tuning_of(site, settings)
     asked = QueryWork(site, tuning, model, incidents)
     writers = _writers(site, model, QuotingWriter(rarity, parts.content.links), tuning, settings)
-    evidence = open_grader(site, parts, settings)
+    evidence, comparer = open_grader(site, parts, settings), open_comparer(site, parts)
     searched = parts.retriever or open_strategy(site, parts, incidents, settings, model).retriever
     own = urlsplit(base)  # uploaded files are served there
     origins = site.allowed_origins | {f"{own.scheme}://{own.netloc}"}
@@ -107,8 +106,10 @@ def open_pipeline(
         strategy=searched,
         retrieval_steps=[
             *asked.expansion(searched, rarity),
-            *_ranking(site, parts, tuning, rarity),
+            # A model may order them instead, or the tuning says no.
+            *([SectionRanker(rarity, comparer)] if tuning.rerank == "features" else []),
             *_page_steps(parts, rarity),
+            comparer,
         ],
         grader=evidence,
         writers=writers,
@@ -141,14 +142,6 @@ def _writers(
     wishes = Voice.of(site.options).wishes
     synthesis = Synthesis(tuning.synthesis, settings.models.context_tokens, estimate_tokens, wishes)
     return [ModelWriter(model, site.title or site.name, synthesis), quoting]
-
-
-def _ranking(site: Site, parts: SiteParts, tuning: Tuning, rarity: Rarity) -> list[RetrievalStep]:
-    """Return the step that ranks sections, unless a model orders them or the tuning says no."""
-    if tuning.rerank != "features":
-        return []
-    calibration = Calibration.from_json(site.options.get("calibration"), parts.embedder.fingerprint)
-    return [SectionRanker(rarity, parts.embedder, calibration, parts.sentences)]
 
 
 def _page_steps(parts: SiteParts, rarity: Rarity) -> list[RetrievalStep]:

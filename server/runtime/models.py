@@ -12,9 +12,10 @@ from server.settings import Settings
 INDEXING_PATIENCE_S = 300.0
 """Indexing waits this long for a busy provider; visitors do not."""
 REMEMBERED_TEXTS = 20_000
-"""Number of queries and sentences whose vectors each process caches, about 60 MB when full."""
-LARGEST_CALL = 64
-"""Maximum number of texts in a cached call: an answer compares this many at once."""
+"""Number of queries whose vectors each process caches, about 60 MB when full, and 90 MB with tokens."""
+LARGEST_CALL, LONGEST_QUERY = 64, 500
+"""Maximum number of texts in a cached call, since an answer compares this many at once, and their length:
+longer texts are sections, which have their vectors in the database."""
 
 
 def open_chat_model(settings: Settings, cache: Cache, log: UsageLog) -> ChatModel | None:
@@ -45,7 +46,9 @@ def open_query_embedder(settings: Settings, log: UsageLog) -> Embedder:
     if settings.models.uses_embedding_service:
         budgets = Budgets(log, settings.models.daily_tokens)
         embedder = ResilientEmbedder(embedder, _limits(settings), budgets)
-    return CachedEmbedder(embedder, entries=REMEMBERED_TEXTS, largest_call=LARGEST_CALL)
+    return CachedEmbedder(
+        embedder, entries=REMEMBERED_TEXTS, largest_call=LARGEST_CALL, max_characters=LONGEST_QUERY
+    )
 
 
 def open_document_embedder(settings: Settings, log: UsageLog) -> Embedder:

@@ -16,19 +16,19 @@ from server.answering.flows.graders import (
     ModelDocuments,
     ModelGroundedness,
     ModelUsefulness,
-    QueryNearness,
     Reflection,
     VerifiedGroundedness,
 )
 from server.answering.flows.table import FLOWS, Flow
 from server.answering.flows.transforming import ModelTransformer, QueryLadder
 from server.answering.grading import EvidenceGrader
-from server.answering.ranking import compared_texts
+from server.answering.ranking import Comparer, compared_texts
 from server.answering.shortcuts.answer_cache import AnswerCache
 from server.answering.shortcuts.curated import CuratedAnswers
 from server.answering.shortcuts.same_question import Likeness
 from server.answering.steps import Steps
 from server.domain.addresses import stored
+from server.domain.derived import Calibration
 from server.domain.protocols import (
     Cache,
     ChatModel,
@@ -164,6 +164,12 @@ def open_strategy(
     return made_strategy(site.strategy, made)
 
 
+def open_comparer(site: Site, parts: SiteParts) -> Comparer:
+    """Return what compares questions with the site's sections in meaning."""
+    calibration = Calibration.from_json(site.options.get("calibration"), parts.embedder.fingerprint)
+    return Comparer(parts.embedder, calibration, parts.sentences)
+
+
 def open_flow(
     site: Site,
     parts: SiteParts,
@@ -182,7 +188,7 @@ def open_flow(
         transformer=QueryLadder(rarity),
         strips=EvidenceStrips(rarity),
         confidence=evidence.answerability,
-        nearness=QueryNearness(parts.embedder, parts.vectors),
+        compared=open_comparer(site, parts).compared,
         max_count=settings.retrieval.self_rag_max_count,
         max_retries=settings.retrieval.self_rag_max_retries,
     )

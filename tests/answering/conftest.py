@@ -9,7 +9,7 @@ import pytest
 from server.answering.flows.direct import DirectFlow
 from server.answering.grading import EvidenceGrader
 from server.answering.pipeline import Pipeline
-from server.answering.ranking import SectionRanker, compared_texts
+from server.answering.ranking import Comparer, SectionRanker, compared_texts
 from server.answering.steps import Steps
 from server.answering.understanding.follow_ups import FollowUpStep, ModelFollowUpStep
 from server.answering.verifying.reviewers import SourceReviewer
@@ -107,7 +107,9 @@ class IndexedSite:
             else understanding,
             strategy=self.strategy.retriever,
             grader=EvidenceGrader(self.rarity),
-            retrieval_steps=[SectionRanker(self.rarity, self.embedder, Calibration(), self.sentences)],
+            retrieval_steps=[
+                SectionRanker(self.rarity, Comparer(self.embedder, Calibration(), self.sentences))
+            ],
             writers=[ModelWriter(model, self.site.title), quoting] if model else [quoting],
             page_text=lambda url: "\n\n".join(chunk.text for chunk in self.content.live.page(url)),
             incidents=self.incidents,

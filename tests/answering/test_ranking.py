@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from server.answering.grading import EvidenceGrader
 from server.answering.ranking import (
     POOL,
     SECTION,
+    Comparer,
     SectionRanker,
     compared_by,
     compared_texts,
@@ -47,7 +49,7 @@ class WithoutTokens:
 
 @pytest.fixture
 def ranker(shop, embedder):
-    return SectionRanker(shop.rarity, embedder, Calibration(), Vectors(embedder))
+    return SectionRanker(shop.rarity, Comparer(embedder, Calibration(), Vectors(embedder)))
 
 
 def names(hits):
@@ -112,12 +114,35 @@ def test_each_token_of_a_question_is_compared_with_its_nearest_of_the_section(em
 
 def test_an_embedder_without_vectors_for_tokens_compares_sentences(shop, embedder):
     plain = WithoutTokens(embedder)
-    ranker = SectionRanker(shop.rarity, plain, Calibration(), Vectors(plain))
+    comparer = Comparer(plain, Calibration(), Vectors(plain))
+    ranker = SectionRanker(shop.rarity, comparer)
     found = [hit("a", "Brass shines.", 0.5), hit("b", "Delivery costs 4.50 EUR.", 0.49, "Delivery")]
     ranked = ranker.refine(Query("how much is delivery", "en"), found, 10)
     assert names(ranked) == ["b", "a"]
-    compared = ranker.compared(Query("how much is delivery", "en"), found)
+    compared = comparer.compared(Query("how much is delivery", "en"), found)
     assert compared_by(compared) == "sentences"
+
+
+def test_a_section_that_a_later_step_adds_is_compared_too(shop, embedder, ranker):
+    query = Query("can I get my money back?", "en")
+    comparer, grader = Comparer(embedder, Calibration(), Vectors(embedder)), EvidenceGrader(shop.rarity)
+    says = hit("says", "We refund the full price of a lamp within thirty days.", 0.6, "Refunds")
+    found = ranker.refine(query, [hit("vague", "Lamps and more lamps.", 0.5)], 10)
+    compared = comparer.refine(query, [says, *found], 10)
+    assert names(compared) == ["says", "vague"]
+    by_the_search = ranker.refine(query, [says, hit("vague", "Lamps and more lamps.", 0.5)], 10)
+    assert grader.answerability(query, compared) == pytest.approx(
+        grader.answerability(query, by_the_search), abs=0.01
+    )
+
+
+def test_what_another_wording_found_is_compared_with_the_question(embedder):
+    echo = hit("echo", "How to polish lamps of brass.", 0.9, "Care")
+    comparer = Comparer(embedder, Calibration(), Vectors(embedder))
+    own = comparer.compared(Query("How do I polish lamps of brass?", "en"), [echo])
+    (asked,) = comparer.compared(Query("What does delivery cost?", "en"), own)
+    for name in ("sentence", "tokens"):
+        assert asked.scores[name] < own[0].scores[name]
 
 
 def test_when_the_embedder_fails_the_words_rank(shop, embedder):
@@ -127,7 +152,7 @@ def test_when_the_embedder_fails_the_words_rank(shop, embedder):
         def embed(self, texts):
             raise ModelError("embedding_unreachable", "no answer")
 
-    ranker = SectionRanker(shop.rarity, Failing(), Calibration(), Vectors(embedder))
+    ranker = SectionRanker(shop.rarity, Comparer(Failing(), Calibration(), Vectors(embedder)))
     found = [hit("a", "Brass shines.", 0.5), hit("b", "Delivery costs 4.50 EUR.", 0.49, "Delivery")]
     assert names(ranker.refine(Query("how much is delivery", "en"), found, 10)) == ["b", "a"]
 

@@ -10,7 +10,6 @@ from server.answering.flows.graders import (
     ModelDocuments,
     ModelGroundedness,
     ModelUsefulness,
-    QueryNearness,
     VerifiedGroundedness,
 )
 from server.answering.flows.transforming import ModelTransformer, QueryLadder
@@ -19,7 +18,6 @@ from server.domain.answer import Answer, Citation, Outcome
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question
 from server.domain.reflection import Draft
-from server.indexes.vectors import ChromaVectorIndex
 from tests.answering.conftest import HOME, TEXTS
 from tests.openai_server import Fault
 
@@ -210,14 +208,3 @@ def test_instructions_in_pages_and_answers_cannot_leave_their_fence(shop, chat_m
     ModelDocuments(chat_model, evidence, shop.incidents, "shop").keep(QUERY, hits("trap", "delivery"))
     prompt = server.requests[0]["body"]["messages"][1]["content"]
     assert prompt.count("</chunk>") == prompt.count("<chunk ") == 2
-
-
-def test_nearness_is_to_the_question_and_not_to_what_was_searched(shop):
-    vectors = ChromaVectorIndex(shop.chroma, "shop", shop.embedder.fingerprint)
-    echo = shop.strategy.retriever.retrieve(Query(TEXTS["trap"][1], "en"), 4)
-    judged = QueryNearness(shop.embedder, vectors)(QUERY, echo)
-    before = {hit.chunk.id: hit.scores["dense"] for hit in echo}
-    after = {hit.chunk.id: hit.scores["dense"] for hit in judged}
-    assert after["trap"] < before["trap"]
-    assert max(after, key=after.get) == "delivery"
-    assert [hit.chunk.id for hit in judged] == [hit.chunk.id for hit in echo]

@@ -5,10 +5,12 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from chromadb.api.models.Collection import Collection
+from chromadb.errors import InternalError
 
 from server.domain.chunk import Chunk
 from server.indexes import vector_copies
-from server.indexes.errors import IndexRejected
+from server.indexes.errors import IndexRejected, IndexUnavailable
 from server.indexes.vector_copies import VectorCopies
 from server.indexes.vectors import ChromaVectorIndex, open_chroma
 from server.storage.database import Database
@@ -226,8 +228,30 @@ def test_a_move_that_was_cut_off_loses_no_vector(chroma, vectors):
     chroma.client.get_collection(vectors.name).modify(name=f"{vectors.name}.old")
     chroma.client.create_collection(f"{vectors.name}.new")
     after = ChromaVectorIndex(chroma, "shop", "0123456789abcdef")
+    assert after.ids() == {"a", "b"}, "else a crawl would embed all of them again"
     after.add([chunk("c")], [unit(1, 1)])
     assert after.ids() == {"a", "b", "c"}
+
+
+def test_a_move_that_failed_is_made_again_with_the_next_removal(vectors, monkeypatch):
+    monkeypatch.setattr("server.indexes.vectors.FEWEST_REMOVED", 1)
+    vectors.add([chunk(name) for name in "abcdef"], [unit(1, at) for at in range(6)])
+    modify, renamed = Collection.modify, []
+
+    def broken(self, name=None, **changed):
+        if name == vectors.name:
+            renamed.append(name)
+            raise InternalError("the disk is full")
+        modify(self, name=name, **changed)
+
+    monkeypatch.setattr(Collection, "modify", broken)
+    with pytest.raises(IndexUnavailable, match="disk is full"):
+        vectors.remove(["a", "b", "c", "d"])
+    assert renamed
+    monkeypatch.setattr(Collection, "modify", modify)
+    vectors.remove(["e", "never-heard-of", "nor-of-this"])
+    assert vectors.ids() == {"f"}
+    assert ids(vectors.search(unit(1, 5), 5)) == ["f"]
 
 
 @pytest.mark.parametrize("kind", ["folder", "server"])

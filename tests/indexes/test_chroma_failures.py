@@ -8,7 +8,13 @@ import pytest
 
 from server.domain.chunk import Chunk
 from server.indexes.errors import IndexRejected, IndexUnavailable
-from server.indexes.vectors import ChromaQueries, ChromaVectorIndex, UnknownCollection, open_chroma
+from server.indexes.vectors import (
+    IDLE_CONNECTIONS,
+    ChromaQueries,
+    ChromaVectorIndex,
+    UnknownCollection,
+    open_chroma,
+)
 from tests.servers import chroma_server
 
 LAMP = Chunk("lamp", "https://shop.example/", "", (), "lamp", 0)
@@ -150,6 +156,13 @@ def test_a_server_that_is_silent_is_not_asked_again(scripted, monkeypatch):
         queries.begin_nearest("c", [1.0], 1)()
     assert server.requests == 1
     server.may_answer.set()
+
+
+def test_more_connections_than_are_kept_are_closed(scripted):
+    server, queries = scripted
+    server.replies = [(200, GOOD, False)] * (IDLE_CONNECTIONS + 2)
+    begun = [queries.begin_nearest("c", [1.0], 1) for _ in range(IDLE_CONNECTIONS + 2)]
+    assert [nearest() for nearest in begun] == [(["lamp"], [0.25])] * (IDLE_CONNECTIONS + 2)
 
 
 @pytest.mark.parametrize(

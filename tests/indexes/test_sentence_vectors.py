@@ -1,5 +1,7 @@
 """Sentence vectors are stored for each chunk, so that a question embeds one text."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -25,7 +27,7 @@ class Counting:
 class CountingTokens(Counting):
     """One that has vectors for tokens: a byte for each word, its length."""
 
-    gives_tokens = True
+    token_space = "lengths"
 
     def embed_tokens(self, texts):
         vectors = self.embed(texts)
@@ -71,8 +73,7 @@ def test_an_older_index_is_filled_in_when_a_question_needs_it(database):
     for _ in range(2):
         found = vectors.of([chunk("a", "One."), chunk("b", "One. Two.")])
         assert {name: len(rows.texts) for name, rows in found.items()} == {"a": 1, "b": 2}
-    vectors.of([chunk("b", "Three.")])
-    vectors.of([chunk("b", "One. Two. Three.")])
+    vectors.of([chunk("b", "Two. Three.")])
     assert embedder.asked == ["One", "Two", "Three"]
 
 
@@ -96,6 +97,34 @@ def test_tokens_of_an_earlier_text_are_not_used(database):
     stored(database, CountingTokens()).fill([chunk("a", "Lamps are free.")], lambda: True)
     found = stored(database, CountingTokens()).of([chunk("a", "Lamps cost a lot.")])["a"]
     assert found.tokens == bytes([5, 5, 4, 1, 4])
+
+
+@pytest.mark.parametrize("embedder", [Counting, CountingTokens])
+def test_a_text_that_changed_is_embedded_once_more_and_not_with_every_question(database, embedder):
+    stored(database, embedder()).fill([chunk("a", "One. Two.")], lambda: True)
+    stored(database, embedder()).of([chunk("a", "One. Three.")])
+    later = embedder()
+    found = stored(database, later).of([chunk("a", "One. Three.")])["a"]
+    assert later.asked == []
+    assert len(found.texts) == 2
+
+
+def test_a_new_title_is_among_the_tokens_after_the_next_crawl(database):
+    old, later = chunk("a", "Lamps are free."), CountingTokens()
+    new = replace(old, title="Lanterns")
+    stored(database, CountingTokens()).fill([old], lambda: True)
+    assert stored(database, CountingTokens()).fill([new], lambda: True) == 1
+    assert stored(database, later).fill([new], lambda: True) == 0
+    assert stored(database, later).of([new])["a"].tokens[0] == len("Lanterns")
+    assert later.asked == []
+
+
+def test_tokens_of_another_space_are_not_compared(database):
+    lamp, newer = chunk("a", "Lamps are free."), CountingTokens()
+    stored(database, CountingTokens()).fill([lamp], lambda: True)
+    newer.token_space = "other lengths"
+    assert stored(database, newer).fill([lamp], lambda: True) == 1
+    assert newer.asked == [lamp.indexed_text]
 
 
 def test_an_empty_section_has_no_tokens(database):

@@ -1,6 +1,6 @@
 import pytest
 
-from server.domain.protocols import ModelError, Prompt, gives_tokens
+from server.domain.protocols import ModelError, Prompt, token_space
 from server.models.cached import CachedChat, CachedEmbedder
 from server.models.embedded import EmbeddedEmbedder
 from server.models.table import CHAT_MODELS, EMBEDDERS
@@ -61,7 +61,7 @@ def test_changing_a_returned_vector_does_not_change_the_kept_one(embedder):
 
 def test_a_question_is_embedded_once_for_its_vector_and_its_tokens(embedded_model):
     class Counting:
-        name, fingerprint, languages, gives_tokens = "counting", "0123456789ab", frozenset(), True
+        name, fingerprint, languages, token_space = "counting", "0123456789ab", frozenset(), "space"
         calls = 0
 
         def embed_tokens(self, texts):
@@ -74,12 +74,12 @@ def test_a_question_is_embedded_once_for_its_vector_and_its_tokens(embedded_mode
     (again,) = cached.embed_tokens(["refund"])
     assert (counting.calls, vector) == (1, again.vector)
     assert again.tokens == embedded_model.embed_tokens(["refund"])[0].tokens
-    assert gives_tokens(cached)
+    assert token_space(cached) == "space"
 
 
 def test_an_embedder_without_tokens_has_none_behind_a_cache_either(embedder):
     cached = CachedEmbedder(embedder)
-    assert not gives_tokens(cached)
+    assert token_space(cached) == ""
     assert cached.embed_tokens(["refund"])[0].tokens is None
 
 

@@ -137,7 +137,7 @@ class CorrectiveFlow:
         with state["trace"].step("retrieve"):
             usual = state["limit"] or self._steps.retrieve_limit
             wider = self._steps.retrieve(other, state["trace"], WIDER * usual)
-            more = self._reflection.nearness(state["tried"][0], wider)
+            more = self._reflection.compared(state["tried"][0], wider)
             found = _joined(state["kept"], more, state["found"])
             state["trace"].note_candidates(found)
         return {

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from server.answering.asking import ask
 from server.answering.writing.prompts import excerpts, fenced
 from server.domain.chunk import ScoredChunk
-from server.domain.protocols import ChatModel, Embedder, Grader, Incidents, ModelError, Prompt, VectorIndex
+from server.domain.protocols import ChatModel, Grader, Incidents, Prompt
 from server.domain.question import Query, Question
 from server.domain.reflection import Draft, Grade, GroundednessGrader, QueryTransformer, UsefulnessGrader
 from server.indexes.tokens import tokens
-from server.retrieval.parts import stored_cosines
 from server.retrieval.rarity import Rarity, coverage, text_tokens
 
 DOCUMENTS_RULES = """\
@@ -44,40 +43,7 @@ class ModelDocuments:
         return [chunks[number - 1] for number in dict.fromkeys(named) if 1 <= number <= len(chunks)]
 
 
-class QueryNearness:
-    """Scores the results of another wording against the visitor's own question.
-
-    Another wording may contain words of the very chunks that it finds, so their similarity to that wording
-    says nothing about the question.
-    """
-
-    def __init__(self, embedder: Embedder, vectors: VectorIndex) -> None:
-        self._embedder = embedder
-        self._vectors = vectors
-
-    def __call__(self, query: Query, chunks: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """Return the chunks with their "dense" score replaced by the cosine to `query`. If the embedder
-        fails, they have no "dense" score."""
-        known = self._cosines(query, [hit.chunk.id for hit in chunks if "dense" in hit.scores])
-        rescored = []
-        for hit in chunks:
-            scores = {name: value for name, value in hit.scores.items() if name != "dense"}
-            if hit.chunk.id in known:
-                scores["dense"] = known[hit.chunk.id]
-            rescored.append(replace(hit, scores=scores))
-        return rescored
-
-    def _cosines(self, query: Query, ids: list[str]) -> dict[str, float]:
-        if not ids:
-            return {}
-        try:
-            vector = self._embedder.embed([query.searched_text])[0]
-        except ModelError:
-            return {}  # retrieval has already reported the failure
-        return stored_cosines(self._vectors, vector, ids)
-
-
-Nearness = Callable[[Query, Sequence[ScoredChunk]], list[ScoredChunk]]
+Compared = Callable[[Query, Sequence[ScoredChunk]], list[ScoredChunk]]
 
 
 def _numbers(reply: Mapping[str, object]) -> list[int] | None:
@@ -261,8 +227,9 @@ class Reflection:
     """Keeps the relevant paragraphs of kept chunks, in their order."""
     confidence: Callable[[Query, Sequence[ScoredChunk]], float]
     """Returns how likely it is, in [0, 1], that these chunks answer."""
-    nearness: Nearness = lambda query, chunks: list(chunks)
-    """Scores chunks that another wording found against the question."""
+    compared: Compared = lambda query, chunks: list(chunks)
+    """Compares what another wording found with the question. That wording may have words of these very
+    chunks, so that its own nearness to them says nothing."""
     max_count: int = 3
     """Maximum number of retrievals for one question."""
     max_retries: int = 2

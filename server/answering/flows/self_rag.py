@@ -142,7 +142,7 @@ class SelfRagFlow:
         with state["trace"].step("retrieve"):
             found = self._steps.retrieve(searched, state["trace"], state["limit"])
             if searched != standalone:
-                found = self._reflection.nearness(standalone, found)
+                found = self._reflection.compared(standalone, found)
             state["trace"].note_candidates(found)
         return {
             "found": found,

@@ -75,6 +75,8 @@ class QuotingWriter:
         for support in evidence.of(chunks, read):
             if trusted_units(chunks[support.source].chunk.text)[support.position]:
                 best.setdefault(support.source, support)
+        if not best:  # only labels, and what a page tells a chatbot
+            return
 
         def worth(source: int) -> float:
             hit = chunks[source]
