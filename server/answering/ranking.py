@@ -9,7 +9,6 @@ it has the kind of fact that is asked for. The weights are in learned.json.
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
 from typing import Protocol
@@ -25,7 +24,6 @@ from server.domain.derived import Calibration
 from server.domain.protocols import TOKEN_NUMBERS, TOKEN_SCALE, Embedder, ModelError, embedded
 from server.domain.question import Query
 from server.indexes.sentence_vectors import ChunkVectors
-from server.indexes.tokens import tokens
 from server.retrieval.hybrid import uncrowded
 from server.retrieval.parts import ranked
 from server.retrieval.rarity import Rarity, chunk_tokens, chunk_words, coverage
@@ -117,7 +115,7 @@ class Comparer:
             own_tokens = stored[hit.chunk.id].tokens
             if asked.tokens is not None and own_tokens is not None:
                 scores["tokens"] = token_nearness(asked.tokens, own_tokens)
-            compared.append(replace(hit, scores=scores, sentence=own[best]))
+            compared.append(hit.rescored(hit.score, scores, sentence=own[best]))
         return compared
 
 
@@ -181,8 +179,7 @@ def _token_rows(tokens: bytes) -> NDArray[np.float32]:
 
 def section_features(query: Query, hits: Sequence[ScoredChunk], rarity: Rarity) -> NDArray[np.float64]:
     """Return a row of the features SECTION for each hit."""
-    asked = list(dict.fromkeys(tokens(query.text, query.language)))
-    weights = rarity.weights(asked) if asked else {}
+    weights = rarity.of(query)
     most = max(hit.score for hit in hits) or 1.0
     amount, facts = asks_for_amount(query.text), requested_facts(query.text)
     sentences, headlines, near, dense = (
@@ -190,22 +187,24 @@ def section_features(query: Query, hits: Sequence[ScoredChunk], rarity: Rarity) 
         for name in ("sentence", "headline", "tokens", "dense")
     )
     compared = bool(sentences.any())
+    gaps = dense - dense.max() if compared else np.zeros(len(hits))
+    apart, headings_apart, tokens_apart = (values - values.max() for values in (sentences, headlines, near))
     rows = np.empty((len(hits), len(SECTION)))
     for place, hit in enumerate(hits):
         text = hit.chunk.text
         rows[place] = (
             hit.score / most,
-            dense[place] - dense.max() if compared else 0.0,
+            gaps[place],
             coverage(weights, chunk_words(hit.chunk)),
             coverage(weights, chunk_tokens(hit.chunk)[1]),
             sentences[place],
-            sentences[place] - sentences.max(),
+            apart[place],
             headlines[place],
-            headlines[place] - headlines.max(),
+            headings_apart[place],
             near[place],
-            near[place] - near.max(),
+            tokens_apart[place],
             float(amount and re.search(r"\d", text) is not None),
-            sum(1 if fact.search(text) else -1 for fact in facts),
+            sum(1 if fact.search(text) else -1 for fact in facts) if facts else 0.0,
         )
     return rows
 

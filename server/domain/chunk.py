@@ -76,10 +76,13 @@ class ScoredChunk:
     sentence: str = ""
     """The sentence of the chunk that is nearest to the question in meaning; empty when not compared."""
 
-    def rescored(self, score: float, scores: dict[str, float] | None = None) -> ScoredChunk:
-        """Return the same with another score, and other details where `scores` has some."""
+    def rescored(
+        self, score: float, scores: dict[str, float] | None = None, sentence: str | None = None
+    ) -> ScoredChunk:
+        """Return the same with another score, and other details and sentence where they are given."""
         details = self.scores if scores is None else scores
-        return ScoredChunk(self.chunk, score, details, self.context, self.why, self.theme, self.sentence)
+        nearest = self.sentence if sentence is None else sentence
+        return ScoredChunk(self.chunk, score, details, self.context, self.why, self.theme, nearest)
 
 
 @dataclass(frozen=True, slots=True)

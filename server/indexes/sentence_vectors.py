@@ -7,6 +7,7 @@ chunks and can be computed again.
 
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -79,7 +80,7 @@ class SentenceVectors:
         database: Database,
         site_id: str,
         embedder: Embedder,
-        texts: Callable[[Chunk], Sequence[str]],
+        texts: Callable[[Chunk], tuple[str, ...]],
     ) -> None:
         """`texts` returns the sentences and headings of a chunk."""
         self._db = database
@@ -126,7 +127,7 @@ class SentenceVectors:
         for chunk_id, data, held in rows:
             known, matrix = _read(data)
             marked = self._space and held is not None and held[:MARK] == marks[chunk_id]
-            if known == list(map(_key, texts[chunk_id])) and (marked or not self._space):
+            if known == _keys(texts[chunk_id]) and (marked or not self._space):
                 found[chunk_id] = ChunkVectors(matrix, held[MARK:] if marked else None)
             else:
                 old[chunk_id] = dict(zip(known, matrix, strict=True))
@@ -143,7 +144,7 @@ class SentenceVectors:
         return zlib.crc32(f"{self._space} {chunk.indexed_text}".encode("utf-8", "replace")).to_bytes(MARK)
 
     def _embedded(
-        self, chunks: Sequence[Chunk], texts: Mapping[str, Sequence[str]], old: Mapping[str, Vectors]
+        self, chunks: Sequence[Chunk], texts: Mapping[str, tuple[str, ...]], old: Mapping[str, Vectors]
     ) -> dict[str, ChunkVectors]:
         """Embed chunks, each text once; texts that are in `old` have their vectors already."""
         wanted = [
@@ -166,7 +167,7 @@ class SentenceVectors:
     def _store(
         self,
         made: Mapping[str, ChunkVectors],
-        texts: Mapping[str, Sequence[str]],
+        texts: Mapping[str, tuple[str, ...]],
         marks: Mapping[str, bytes],
     ) -> None:
         rows = [
@@ -191,19 +192,24 @@ def drop_sentence_vectors(database: Database, site_id: str) -> None:
         connection.execute(delete(_table).where(_table.c.site_id == site_id))
 
 
+@lru_cache(maxsize=4_000)
+def _keys(texts: tuple[str, ...]) -> tuple[int, ...]:
+    return tuple(map(_key, texts))
+
+
 def _key(text: str) -> int:
     return zlib.crc32(text.encode("utf-8", "replace"))
 
 
-def _written(texts: Sequence[str], vectors: Matrix) -> bytes:
+def _written(texts: tuple[str, ...], vectors: Matrix) -> bytes:
     """Encode vectors as the number of texts, their keys and their vectors."""
-    keys = np.fromiter(map(_key, texts), np.uint32, len(texts))
+    keys = np.array(_keys(texts), np.uint32)
     return np.uint32(len(texts)).tobytes() + keys.tobytes() + vectors.astype(np.float16).tobytes()
 
 
-def _read(data: bytes) -> tuple[list[int], Matrix]:
+def _read(data: bytes) -> tuple[tuple[int, ...], Matrix]:
     """Return the keys of the texts and their vectors, in the same order."""
     count = int(np.frombuffer(data, np.uint32, 1)[0])
     keys = np.frombuffer(data, np.uint32, count, 4)
     numbers = np.frombuffer(data, np.float16, -1, 4 + 4 * count).astype(np.float32)
-    return keys.tolist(), numbers.reshape(count, -1 if count else 1)
+    return tuple(keys.tolist()), numbers.reshape(count, -1 if count else 1)

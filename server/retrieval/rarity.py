@@ -27,6 +27,7 @@ class Rarity:
         self._words = words
         self._known: dict[str, float] = {}
         self._unused: set[str] = set()
+        self._last: tuple[str, str, dict[str, float]] = ("", "", {})
 
     def weights(self, asked: Sequence[str]) -> dict[str, float]:
         """Return the inverse document frequency of each token. Tokens that the site never uses weigh most."""
@@ -45,9 +46,13 @@ class Rarity:
         return {token: known[token] for token in asked} | self._seams(asked)
 
     def of(self, query: Query) -> dict[str, float]:
-        """Return the weights of the tokens of a query."""
-        asked = list(dict.fromkeys(tokens(query.text, query.language)))
-        return self.weights(asked) if asked else {}
+        """Return the weights of the tokens of a query, not to be changed: each step of an answer asks."""
+        text, language, weights = self._last
+        if (text, language) != (query.text, query.language):
+            asked = list(dict.fromkeys(tokens(query.text, query.language)))
+            weights = self.weights(asked) if asked else {}
+            self._last = (query.text, query.language, weights)
+        return weights
 
     def ceiling(self, query: Query) -> float:
         """Return the most that BM25 can give for the words of a query."""

@@ -49,7 +49,7 @@ def chunk(name, text, language="en"):
 
 
 def sentences(one):
-    return [part.strip() for part in one.text.split(".") if part.strip()]
+    return tuple(part.strip() for part in one.text.split(".") if part.strip())
 
 
 def stored(database, embedder, site="shop"):

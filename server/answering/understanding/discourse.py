@@ -5,6 +5,7 @@ something else in another language would make many answers worse.
 """
 
 import re
+from functools import lru_cache
 
 from server.languages.loader import alternatives, compiled
 
@@ -30,6 +31,7 @@ def introduces(sentence: str) -> bool:
     return _INTRODUCES.search(sentence) is not None
 
 
+@lru_cache(maxsize=5_000)
 def is_label(sentence: str) -> bool:
     """Return whether a line is only a label, such as "max_connections (integer)" or "Note". Labels contain
     words of the question but no information."""

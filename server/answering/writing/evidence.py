@@ -12,12 +12,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from operator import attrgetter
 
 from server.answering.understanding.discourse import asks, asks_for_amount, introduces, is_label
 from server.answering.writing.units import Unit, UnitKind
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query
-from server.indexes.tokens import tokens
 from server.retrieval.rarity import Rarity, coverage, text_tokens
 
 WORDS, ABOUT, ADDS, NEAR, RELEVANT, AMOUNT, LONG = 0.2, 0.1, 0.25, 0.12, 0.15, 0.1, 0.03
@@ -52,7 +52,7 @@ class Evidence:
 
     def __init__(self, rarity: Rarity, query: Query, facts: Sequence[re.Pattern[str]] = ()) -> None:
         """`facts` are patterns of the kinds of fact that are asked for."""
-        self.weights = rarity.weights(list(dict.fromkeys(tokens(query.text, query.language))))
+        self.weights = rarity.of(query)
         self._asked = frozenset(self.weights)
         self._amount = asks_for_amount(query.text)
         self._facts = facts
@@ -73,7 +73,7 @@ class Evidence:
         informative = [
             one for one in found if not (_is_label(one.unit) or _leads(read[one.source], one.position))
         ]
-        return sorted(informative or found, key=lambda support: -support.score)
+        return sorted(informative or found, key=attrgetter("score"), reverse=True)
 
     def _of_chunk(
         self, source: int, hit: ScoredChunk, members: Sequence[Unit], relevance: float
@@ -104,7 +104,9 @@ class Evidence:
         form, has_number = _form(unit.quote)
         if self._amount and has_number:
             form += AMOUNT
-        return form + FACT * sum(1 for fact in self._facts if fact.search(unit.quote))
+        return (
+            form + FACT * sum(1 for fact in self._facts if fact.search(unit.quote)) if self._facts else form
+        )
 
 
 @lru_cache(maxsize=5_000)
@@ -114,7 +116,6 @@ def _form(quote: str) -> tuple[float, bool]:
     return long - (ASKS if asks(quote) else 0.0), re.search(r"\d", quote) is not None
 
 
-@lru_cache(maxsize=5_000)
 def _is_label(unit: Unit) -> bool:
     return unit.kind is UnitKind.SENTENCE and is_label(unit.quote)
 

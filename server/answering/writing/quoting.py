@@ -24,7 +24,6 @@ from server.answering.writing.units import Unit, UnitKind, units
 from server.domain.answer import EMBEDDED, Claim
 from server.domain.chunk import PageLinks, ScoredChunk
 from server.domain.question import Query, Question
-from server.indexes.tokens import tokens
 from server.retrieval.question_kinds import compares
 from server.retrieval.rarity import Rarity, chunk_words
 
@@ -109,7 +108,7 @@ class QuotingWriter:
         best: Mapping[int, Support],
     ) -> list[int]:
         """Return the sections after the first one that the question needs."""
-        weights = self._rarity.weights(list(dict.fromkeys(tokens(query.text, query.language))))
+        weights = self._rarity.of(query)
         first = chunks[order[0]]
         left = {token: weight for token, weight in weights.items() if token not in chunk_words(first.chunk)}
         total = sum(weights.values()) or 1.0
