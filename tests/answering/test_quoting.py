@@ -8,13 +8,8 @@ from server.answering.writing.quotation import heading_link
 from server.answering.writing.quoting import MOST_CHARS, RIVAL, QuotingWriter
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question
-
-
-class EvenRarity:
-    """Every word tells as much as any other."""
-
-    def weights(self, asked):
-        return dict.fromkeys(asked, 1.0)
+from server.retrieval.rarity import Rarity
+from tests.equal_words import EqualWords
 
 
 def section(heading, text, score=0.9, url="https://shop.example/a", odds=0.0):
@@ -24,7 +19,7 @@ def section(heading, text, score=0.9, url="https://shop.example/a", odds=0.0):
 
 
 def claims_of(question, *hits, language="en"):
-    writer = QuotingWriter(EvenRarity())
+    writer = QuotingWriter(Rarity(EqualWords()))
     return list(writer.write(Question(question, "shop", (), language), Query(question, language), hits))
 
 
@@ -156,7 +151,7 @@ def test_parts_of_one_section_are_shown_in_its_order():
 def test_the_links_of_the_page_are_links_in_the_quotation():
     links = [("https://wax.example/", "our shop for wax"), ("https://shop.example/", "wax")]
     question = "Where do I buy wax?"
-    writer = QuotingWriter(EvenRarity(), lambda url: links)
+    writer = QuotingWriter(Rarity(EqualWords()), lambda url: links)
     asked = Question(question, "shop", (), "en"), Query(question, "en")
     (claim,) = writer.write(*asked, [section("Care", "Buy wax in our shop for wax .")])
     assert claim.text.endswith("\n\nBuy wax in [our shop for wax](https://wax.example/).")
