@@ -123,16 +123,25 @@ def test_a_section_that_answers_in_the_same_words_is_not_shown_again():
     assert len(claims_of("how long do lamps burn", *same, other)) == 2
 
 
-def test_several_sections_are_shorter_than_one():
+def test_further_sections_are_shorter_than_the_first():
     def long(kind, odds):
         said = (f"{kind} lamps burn for {n} hours if their oil is clean and new." for n in range(20))
         return section(f"{kind} lamps", "\n\n".join(said), odds=odds)
 
     one, *others = long("Oil", 1.0), long("Gas", 0.9), long("Wax", 0.9)
     alone = claims_of("how long do lamps burn", one)
-    several = claims_of("how long do lamps burn", one, *others)
-    assert len(several) == 3
-    assert sum(len(claim.quote) for claim in several) < 1.3 * len(alone[0].quote)
+    first, *further = claims_of("how long do lamps burn", one, *others)
+    assert len(further) == 2
+    assert len(first.quote) < len(alone[0].quote) <= MOST_CHARS[0][0]
+    assert all(len(claim.quote) < 200 for claim in further)
+
+
+@pytest.mark.parametrize(("count", "is_whole"), [(15, True), (20, False)])
+def test_a_section_that_is_alone_is_cut_only_if_it_is_long(count, is_whole):
+    said = [f"Oil lamps burn for {n} hours if their oil is clean and new." for n in range(count)]
+    (claim,) = claims_of("how long do lamps burn", section("Oil lamps", "\n\n".join(said)))
+    assert (said[-1] in claim.quote) is is_whole
+    assert ("…" in claim.text) is not is_whole
 
 
 def test_parts_of_one_section_are_shown_in_its_order():

@@ -29,9 +29,11 @@ from server.retrieval.rarity import Rarity, chunk_words
 
 CHUNKS = 6
 """Number of chunks among which the sections are chosen."""
-MOST_CHARS = ((600,), (400, 220), (340, 180, 180))
+MOST_CHARS = ((600,), (520, 220), (460, 180, 180))
 """Maximum lengths of one section, of two and of three, in Latin letters (see `_size`). Together they are
 little longer than one, so that a reader soon sees whether one of them answers."""
+WHOLE = 1000
+"""A section that is shown alone and is not longer is not cut: what is left out is often what was asked."""
 SUPPORT = 0.3
 """Weight of the best unit of a section, relative to the section's own score."""
 LACKING = 0.6
@@ -85,6 +87,8 @@ class QuotingWriter:
         order = sorted(best, key=worth, reverse=True)
         chosen = order[:1] + self._further(question, query, chunks, order, best)
         sizes = dict(zip(chosen, MOST_CHARS[len(chosen) - 1], strict=True))
+        if len(chosen) == 1 and _size(chunks[chosen[0]].chunk.text) <= WHOLE:
+            sizes[chosen[0]] = WHOLE
         places = {(chunks[source].chunk.url, heading_of(chunks[source].chunk)) for source in chosen}
         if len(places) == 1:  # parts of one section, in its order
             chosen.sort(key=lambda source: chunks[source].chunk.position)
