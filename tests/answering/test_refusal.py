@@ -1,5 +1,8 @@
 """What a visitor reads when the pages prove nothing: the nearest sections, or what the site does cover."""
 
+from dataclasses import replace
+
+from server.answering.ranking import ODDS
 from server.answering.writing.refusal import FIRST_LINE, refuse
 from server.domain.answer import Outcome
 from server.domain.chunk import Chunk, ScoredChunk
@@ -35,6 +38,16 @@ def test_an_unsure_docent_shows_the_nearest_sections_with_their_first_words():
     ).replace(f"({HOME}/help#returns of lamps)", f"(<{HOME}/help#returns of lamps>)").replace(
         f"({HOME}/help#opening hours)", f"(<{HOME}/help#opening hours>)"
     )
+
+
+def test_sections_that_are_far_less_likely_to_answer_are_not_shown():
+    first, other, far = (
+        replace(hit(heading, "Lamps."), scores={ODDS: odds})
+        for heading, odds in (("Oil", 1.0), ("Wax", 0.5), ("Gas", 0.1))
+    )
+    text = refuse(SITE, "en", [first, other, far], unsure=True).text
+    assert "Wax" in text
+    assert "Gas" not in text
 
 
 def test_long_first_words_are_cut_at_a_word():

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from server.answering.phrases import Phrase, refusal, say
+from server.answering.ranking import ODDS
 from server.answering.verifying.untrusted import trusted_units
 from server.answering.writing.quotation import escape_markdown, heading_link
 from server.domain.answer import Answer, Outcome
@@ -13,6 +14,8 @@ PAGES = 3
 TOPICS = 5
 FIRST_LINE = 160
 """Most characters of a section's first line."""
+LIKELY = 0.3
+"""A section that is less likely to answer, compared with the first one, is no help."""
 
 
 def refuse(
@@ -55,6 +58,8 @@ def _sections(nearest: Sequence[ScoredChunk]) -> list[str]:
     to the question, else the first one."""
     lines: dict[str, str] = {}
     for hit in nearest:
+        if hit.scores.get(ODDS, 1.0) < LIKELY:
+            continue
         link = heading_link(hit.chunk, nearest)
         quotes = [unit.quote for unit in trusted_units(hit.chunk.text) if unit]
         opening = next((quote for quote in quotes if hit.sentence and quote.startswith(hit.sentence)), "")
