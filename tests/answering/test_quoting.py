@@ -134,6 +134,8 @@ def test_further_sections_are_shorter_than_the_first():
     assert len(further) == 2
     assert len(first.quote) < len(alone[0].quote) <= MOST_CHARS[0][0]
     assert all(len(claim.quote) < 200 for claim in further)
+    assert "**" in alone[0].text
+    assert not any("**" in claim.text for claim in (first, *further)), "none of them is the answer for sure"
 
 
 @pytest.mark.parametrize(("count", "is_whole"), [(15, True), (20, False)])

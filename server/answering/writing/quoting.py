@@ -1,9 +1,10 @@
 """Writes answers without a model: the section of the site that answers best is shown, and cited.
 
 A section is shown whole where it is short. Of a longer one, the blocks around the answering unit are shown:
-whole paragraphs, lists, tables with their head, and the lines that introduce them. The answering unit is
-marked, and its words are the proof that the citation opens. Up to two more sections follow, each shorter: if
-the question compares, if the first one leaves words of the question open, or if they may answer as well.
+whole paragraphs, lists, tables with their head, and the lines that introduce them. The words of the answering
+unit are the proof that the citation opens; in a section that is alone it is marked. Up to two more sections
+follow, each shorter: if the question compares, if the first one leaves words of the question open, or if they
+may answer as well.
 """
 
 from __future__ import annotations
@@ -97,7 +98,8 @@ class QuotingWriter:
             hit = chunks[source]
             link = heading_link(hit.chunk, chunks)
             links = [(url, words) for url, words in self._links(hit.chunk.url) if words in hit.chunk.text]
-            section = _section(hit, read[source], best[source], sizes[source], links)
+            # Of several sections, the sentence that answers was marked in one of five; alone in half.
+            section = _section(hit, read[source], best[source], sizes[source], links, len(chosen) == 1)
             again = heading and len(places) == 1
             text = section.text if again else f"### {link}\n\n{section.text}"
             yield replace(section, text=text, before="\n\n" if heading else "")
@@ -132,10 +134,15 @@ class QuotingWriter:
 
 
 def _section(
-    hit: ScoredChunk, found: Sequence[Unit], best: Support, most: int, links: Sequence[tuple[str, str]]
+    hit: ScoredChunk,
+    found: Sequence[Unit],
+    best: Support,
+    most: int,
+    links: Sequence[tuple[str, str]],
+    is_marked: bool,
 ) -> Claim:
-    """Return the section as one claim, with the answering unit marked and with the page's links. Where it is
-    cut, it has an ellipsis."""
+    """Return the section as one claim, with the page's links and, if wanted, the answering unit marked. Where
+    it is cut, it has an ellipsis."""
     trusted = trusted_units(hit.chunk.text)
     places = _window(found, best.position, most, [unit is not None for unit in trusted])
     shown = [found[place] for place in places]
@@ -144,7 +151,9 @@ def _section(
         quotation = Quotation(best.source, shown, found, links=links)
         focus = Quotation(best.source, steps, found).quote
     else:
-        quotation = Quotation(best.source, shown, found, best.unit if len(shown) > 1 else None, links)
+        quotation = Quotation(
+            best.source, shown, found, best.unit if is_marked and len(shown) > 1 else None, links
+        )
         focus = best.unit.text
     text = quotation.markdown
     if places.start > 0 and shown[0].kind is not UnitKind.ROW:  # a table begins with its head
