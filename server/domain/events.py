@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
 
 
 class EventKind(StrEnum):
@@ -31,11 +30,3 @@ class Event:
     """Empty when it concerns no one site."""
     at: datetime
     data: Mapping[str, object]
-
-
-class Events(Protocol):
-    """Receives what happened."""
-
-    def emit(self, kind: EventKind, site_id: str, data: Mapping[str, object], key: str = "") -> None:
-        """`key` names what happened: the same one is told once. Never raises: what cannot be told must not
-        hinder what happened."""

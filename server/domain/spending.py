@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import astuple, dataclass, field
 from operator import add
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 
@@ -46,25 +46,6 @@ class DailyLimit:
     def exceeded(self, used: Used) -> bool:
         """Return whether more was taken than may be."""
         return 0 < self.tokens < used.tokens or 0 < self.cost < used.cost
-
-
-class UsageLog(Protocol):
-    """Counts for each site and day, shared by every process."""
-
-    def add(self, site_id: str, model: str, used: Used) -> None: ...
-
-    def today(self, site_id: str) -> Used: ...
-
-    def reserve(self, limits: Mapping[str, DailyLimit], amount: Used, day: str) -> str:
-        """Count `amount` towards every budget of `limits`, or towards none: then return the name of one that
-        has no room for it. Calls at the same time never exceed a budget together."""
-        ...
-
-    def settle(self, names: Collection[str], reserved: Used, used: Used, day: str) -> None:
-        """Replace what was reserved by what was used."""
-        ...
-
-    def spent(self, name: str, day: str) -> Used: ...
 
 
 @dataclass(slots=True)

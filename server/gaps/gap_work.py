@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any
 
 from server.answering.engine import Engine
-from server.domain.events import EventKind, Events
+from server.domain.events import EventKind
 from server.domain.gap import OPEN, Gap, GapKind, Solved
 from server.domain.protocols import ModelError
 from server.domain.site import Site
@@ -25,6 +25,7 @@ from server.indexes.errors import IndexFailure
 from server.indexes.words import SqlWordIndex
 from server.retrieval.rarity import Rarity
 from server.storage.database import Database
+from server.storage.delivery.events import EventStore
 from server.storage.errors import StorageError
 from server.storage.sites.sites import SiteNotes, SiteStore
 
@@ -76,7 +77,7 @@ class GapWork:
         engine: Engine,
         sites: SiteStore,
         gaps: GapStore,
-        events: Events,
+        events: EventStore,
         own_answers: OwnAnswers,
     ) -> None:
         self._database = database

@@ -4,12 +4,12 @@ The rate is counted from stored questions. The state is in the shared cache, for
 """
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from time import monotonic
-from typing import Protocol
 
 from server.domain.protocols import Cache
 from server.guards.limits import allowed_within
+from server.storage.conversations.figures import FigureStore
 
 WINDOW = timedelta(minutes=10)
 FEWEST = 300
@@ -23,21 +23,13 @@ LOOK_EVERY_S = 5.0
 KEPT_S = 1800.0
 
 
-class Rates(Protocol):
-    """Counts of stored questions."""
-
-    def asked_since(self, site_id: str, since: datetime) -> int: ...
-
-    def busiest_day(self, site_id: str, first: date, last: date) -> int: ...
-
-
 class Surges:
     """Switches itself on above the usual range, and off again below half of its upper end."""
 
     def __init__(
         self,
         cache: Cache,
-        rates: Rates,
+        rates: FigureStore,
         *,
         address_limit: Callable[[], str] = lambda: "1/minute",
         now: Callable[[], datetime] = lambda: datetime.now(UTC),

@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from hashlib import sha256
 
 from server.domain.protocols import ChatModel, ModelError, Prompt
-from server.domain.spending import DailyLimit, Spending, UsageLog, Used, current
+from server.domain.spending import DailyLimit, Spending, Used, current
 from server.metrics import COST, REFUSALS, TOKENS
+from server.storage.conversations.figures import UsageStore
 
 _CHARACTER_PER_TOKEN = re.compile(
     r"[\u0e00-\u0eff\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
@@ -55,7 +56,7 @@ class Budgets:
     more than a budget allows."""
 
     def __init__(
-        self, log: UsageLog, daily_tokens: int = 0, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self, log: UsageStore, daily_tokens: int = 0, now: Callable[[], datetime] = lambda: datetime.now(UTC)
     ) -> None:
         """`daily_tokens` is the limit of all sites together; 0 means none."""
         self._log = log
@@ -102,7 +103,7 @@ class Budgets:
 class MeteredChat:
     """Counts reported or else estimated tokens. Refuses calls for which a budget has no room."""
 
-    def __init__(self, model: ChatModel, log: UsageLog, prices: Prices, daily_tokens: int = 0) -> None:
+    def __init__(self, model: ChatModel, log: UsageStore, prices: Prices, daily_tokens: int = 0) -> None:
         self.name = model.name
         self._model = model
         self._log = log

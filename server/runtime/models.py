@@ -1,13 +1,13 @@
 """Opens the models named in the settings. A provider's module is imported only when it is used."""
 
 from server.domain.protocols import Cache, ChatModel, Embedder, RelevanceModel
-from server.domain.spending import UsageLog
 from server.guards.network import for_models
 from server.models.cached import CachedChat, CachedEmbedder
 from server.models.metered import Budgets, MeteredChat, read_prices
 from server.models.resilient import CallLimits, ResilientChat, ResilientEmbedder, ResilientRelevance
 from server.models.table import CHAT_MODELS, EMBEDDERS, RELEVANCE_MODELS
 from server.settings import Settings
+from server.storage.conversations.figures import UsageStore
 
 INDEXING_PATIENCE_S = 300.0
 """Indexing waits this long for a busy provider; visitors do not."""
@@ -18,7 +18,7 @@ LARGEST_CALL, LONGEST_QUERY = 64, 500
 longer texts are sections, which have their vectors in the database."""
 
 
-def open_chat_model(settings: Settings, cache: Cache, log: UsageLog) -> ChatModel | None:
+def open_chat_model(settings: Settings, cache: Cache, log: UsageStore) -> ChatModel | None:
     """Return the configured model with retries, circuit breaker, budgets and cache; None without one.
 
     Raises ModelError for a setting that cannot work.
@@ -40,7 +40,7 @@ def open_chat_model(settings: Settings, cache: Cache, log: UsageLog) -> ChatMode
     return CachedChat(metered, cache, settings.models.cache_hours * 3600)
 
 
-def open_query_embedder(settings: Settings, log: UsageLog) -> Embedder:
+def open_query_embedder(settings: Settings, log: UsageStore) -> Embedder:
     """Return the embedder for visitors' queries: in the calling thread, with a cache. Raises ModelError."""
     embedder = open_embedder(settings, threads=1)
     if settings.models.uses_embedding_service:
@@ -51,7 +51,7 @@ def open_query_embedder(settings: Settings, log: UsageLog) -> Embedder:
     )
 
 
-def open_document_embedder(settings: Settings, log: UsageLog) -> Embedder:
+def open_document_embedder(settings: Settings, log: UsageStore) -> Embedder:
     """Return the embedder for indexing: with EMBEDDED_THREADS and long retries. Raises ModelError."""
     embedder = open_embedder(settings, settings.models.embedded_threads, for_passages=True)
     if not settings.models.uses_embedding_service:

@@ -203,16 +203,11 @@ def test_a_page_counts_the_crawls_that_missed_it_until_it_is_found(live):
     assert live.miss_page("https://shop.example/unknown") == 0
 
 
-def test_live_pages_are_listed_and_searched(content):
-    for number, title in enumerate(["Delivery 100%", "RETURNS", "100 things_here", "Ö"]):
-        content.put_page(page(f"https://shop.example/{number}", title=title), [], [])
+def test_live_pages_are_listed_by_address(content):
+    for number in (2, 1, 3):
+        content.put_page(page(f"https://shop.example/{number}"), [], [])
     content.go_live()
-    assert [found.url[-1] for found in content.live.pages(limit=2, offset=1)] == ["1", "2"]
-    assert [found.title for found in content.live.pages(search="returns")] == ["RETURNS"]
-    assert [found.title for found in content.live.pages(search="100%")] == ["Delivery 100%"]
-    assert [found.title for found in content.live.pages(search="s_h")] == ["100 things_here"]
-    assert [found.title for found in content.live.pages(search="EXAMPLE/3")] == ["Ö"]
-    assert content.live.pages(search="\\") == []
+    assert [found.url[-1] for found in content.live.pages(limit=2)] == ["1", "2"]
 
 
 def test_every_chunk_is_streamed_once_across_batches(content, monkeypatch):

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import FromClause, ScalarSelect, and_, bindparam, func, literal_column, or_, select, tuple_
+from sqlalchemy import FromClause, ScalarSelect, and_, bindparam, func, literal_column, select, tuple_
 from sqlalchemy.sql.elements import BindParameter, ColumnElement
 
 from server.domain.chunk import Chunk, joined_text
@@ -71,13 +71,7 @@ class _Statements:
         self._by_id: dict[str, AnySelect] = {}
         self.page = self._chunks.where(chunks.c.url == bindparam("url")).order_by(chunks.c.position)
         self.find = self._pages.where(pages.c.url == bindparam("url"))
-        listed = self._pages.order_by(pages.c.url)
-        self.pages = listed.limit(bindparam("count")).offset(bindparam("skip"))
-        held = (
-            func.lower(column).contains(bindparam("search"), autoescape=False, escape="\\")
-            for column in (pages.c.url, pages.c.title)
-        )
-        self.searched = self.pages.where(or_(*held))
+        self.pages = self._pages.order_by(pages.c.url).limit(bindparam("count"))
         self.hashes = self._pages.with_only_columns(pages.c.url, pages.c.content_hash)
         self.ids = self._chunks.with_only_columns(chunks.c.id)
         # Written so that only the index of generations is read, which contains every chunk of the site.
@@ -284,15 +278,10 @@ class ContentReader(SiteRows):
     def _page(self, url: str, values: Mapping[str, Any]) -> list[Chunk]:
         return [Chunk(*row) for row in self._rows(_GIVEN.page, {**values, "url": url})]
 
-    def pages(self, *, limit: int = 100, offset: int = 0, search: str = "") -> list[PageRecord]:
-        """Return pages by address whose address or title contains `search`, ignoring case."""
-        values = {**self._values, "count": limit, "skip": offset}
-        statement = self._statements.pages
-        if search:
-            statement = self._statements.searched
-            values["search"] = literal_pattern(search.lower())
-        found = [PageRecord(*row) for row in self._rows(statement, values)]
-        return [page for page in found if not self.holdout.hides(page.url)]
+    def pages(self, *, limit: int = 100) -> list[PageRecord]:
+        """Return the first pages by address."""
+        rows = self._rows(self._statements.pages, {**self._values, "count": limit})
+        return [page for page in (PageRecord(*row) for row in rows) if not self.holdout.hides(page.url)]
 
     def live_hashes(self) -> dict[str, str]:
         """Return the content hash of every page by address; "-" for a page without a known hash."""

@@ -145,7 +145,7 @@ _SUMS = [func.coalesce(func.sum(usage.c[name]), 0) for name in _COUNTS]
 
 
 class UsageStore(Store):
-    """Implements UsageLog in the database, for all processes and machines."""
+    """Counts the use of models for each site and day, for all processes and machines."""
 
     def add(self, site_id: str, model: str, used: Used) -> None:
         """Add to today's counts. A site that was just removed is ignored."""
@@ -157,8 +157,8 @@ class UsageStore(Store):
             return
 
     def reserve(self, limits: Mapping[str, DailyLimit], amount: Used, day: str) -> str:
-        """Count `amount` towards every budget of `limits`, or towards none and return the name of one
-        without room for it."""
+        """Count `amount` towards every budget of `limits`, or towards none: then return the name of one that
+        has no room for it. Calls at the same time never exceed a budget together."""
         try:
             with self._db.begin() as connection:
                 for name in sorted(limits):  # always in one order, or two calls could wait for each other

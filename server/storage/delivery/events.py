@@ -97,14 +97,15 @@ event_deliveries = partial(Deliveries[str], tables=DELIVERED, way=str)
 
 
 class EventStore(Store):
-    """Implements Events. An event that no webhook subscribes to is not stored."""
+    """Receives what happened. An event that no webhook subscribes to is not stored."""
 
     def __init__(self, db: Database) -> None:
         super().__init__(db)
         self._hooks = WebhookStore(db)
 
     def emit(self, kind: EventKind, site_id: str, data: Mapping[str, object], key: str = "") -> None:
-        """Stores the event and one delivery for each webhook that wants it. Never raises."""
+        """Stores the event and one delivery for each webhook that wants it. `key` names what happened: the
+        same one is told once. Never raises: what cannot be told must not hinder what happened."""
         try:
             wanting = [hook.id for hook in self._hooks.wanting(kind, site_id)]
             if wanting:
