@@ -1,6 +1,7 @@
 """The commands of the shell. `server.commands.NAME` has what the command NAME does.
 
-Each module has `HELP` (one line), `arguments(parser)` and `run(options, settings) -> exit code`.
+Each of them has `HELP` (one line), `arguments(parser)` and `run(options, settings) -> exit code`. `keep` and
+`onboarding` are no commands: `run` starts them as processes.
 """
 
 import signal

@@ -1,5 +1,6 @@
 """Sentence vectors are stored for each chunk, so that a question embeds one text."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,6 @@ import pytest
 from server.domain.chunk import Chunk
 from server.domain.protocols import EmbeddedText
 from server.indexes.sentence_vectors import FILLED_AT_ONCE, SentenceVectors, drop_sentence_vectors
-from server.storage.database import Database
 
 
 class Counting:
@@ -38,10 +38,10 @@ class CountingTokens(Counting):
 
 
 @pytest.fixture
-def database(tmp_path):
-    made = Database(f"sqlite:///{tmp_path}/vectors.sqlite3")
-    yield made
-    made.close()
+def database(database):
+    for site in ("shop", "other"):  # of an earlier test: the index makes its tables itself
+        drop_sentence_vectors(database, site)
+    return database
 
 
 def chunk(name, text, language="en"):
@@ -160,3 +160,13 @@ def test_vectors_go_with_their_chunks_and_with_their_site(database):
     stored(database, embedder).of([chunk("a", "One."), chunk("b", "Two.")])
     stored(database, embedder, "other").of([chunk("b", "Two.")])
     assert embedder.asked == ["One", "Two"]
+
+
+def test_questions_about_the_same_sections_do_not_block_each_other(database):
+    chunks = [chunk(str(number), f"Sentence {number}.") for number in range(16)]
+    vectors = stored(database, CountingTokens())
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(20):
+            vectors.remove([one.id for one in chunks])
+            orders = [chunks, chunks[::-1]] * 4
+            assert all(len(found) == 16 for found in pool.map(vectors.of, orders))

@@ -104,8 +104,8 @@ class EventStore(Store):
         self._hooks = WebhookStore(db)
 
     def emit(self, kind: EventKind, site_id: str, data: Mapping[str, object], key: str = "") -> None:
-        """Stores the event and one delivery for each webhook that wants it. `key` names what happened: the
-        same one is told once. Never raises: what cannot be told must not hinder what happened."""
+        """Stores the event and one delivery for each webhook that wants it. Of events with the same `key`
+        only the first is sent. Never raises: the caller's work goes on even if nothing can be sent."""
         try:
             wanting = [hook.id for hook in self._hooks.wanting(kind, site_id)]
             if wanting:
