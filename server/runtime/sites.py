@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,22 +65,18 @@ if TYPE_CHECKING:
     from server.indexes.vectors import Chroma
 
 
+@dataclass(frozen=True, slots=True)
 class VectorStore:
     """The Chroma of this process, with the folder's lock if it was opened as a folder."""
 
-    def __init__(self, chroma: Chroma, lock: FileLock | None) -> None:
-        self.chroma = chroma
-        self._lock = lock
-
-    def ping(self) -> None:
-        """Raise IndexUnavailable if Chroma does not answer."""
-        self.chroma.ping()
+    chroma: Chroma
+    lock: FileLock | None
 
     def close(self) -> None:
         """Close Chroma and release the folder for other commands."""
         self.chroma.close()
-        if self._lock:
-            self._lock.release()
+        if self.lock:
+            self.lock.release()
 
 
 def open_vector_store(settings: Settings, folder: DataFolder, database: Database) -> VectorStore:
@@ -179,7 +175,6 @@ def open_flow(
     settings: Settings,
 ) -> Callable[[Steps], Flow]:
     """Makes the site's flow: its graders ask `model` when there is one. Raises UnknownName."""
-    made = FLOWS.load(site.flow)
     rarity = Rarity(parts.words)
     plain = Reflection(
         documents=evidence,
@@ -193,12 +188,7 @@ def open_flow(
         max_retries=settings.retrieval.self_rag_max_retries,
     )
     reflection = _with_model(plain, site, model, incidents, rarity) if model else plain
-
-    def make(steps: Steps) -> Flow:
-        flow: Flow = made(steps, reflection)
-        return flow
-
-    return make
+    return partial(FLOWS.load(site.flow), reflection=reflection)
 
 
 def _with_model(
