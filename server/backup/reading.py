@@ -134,7 +134,8 @@ def restore(database: Database, backup: Backup) -> None:
                 if table is audit:
                     adopt(connection, backup.rows(table))
                 else:
-                    _fill(connection, table, backup)
+                    for rows in batches(table, backup.rows(table)):
+                        _put(connection, table, rows)
             # The crawls that were under way when the backup was made have ended.
             ended = {"state": STOPPED, "finished_at": now(), "message": "a backup was restored", "holder": ""}
             connection.execute(update(crawls).where(crawls.c.state.in_(OPEN)).values(**ended))
@@ -219,11 +220,6 @@ def _empty(connection: Connection) -> None:
     for name in ("word_postings", "word_forms", "word_chunks", "word_blocks", "word_sites"):
         if inspect(connection).has_table(name):
             connection.execute(text(f"DELETE FROM {name}"))
-
-
-def _fill(connection: Connection, table: Table, backup: Backup) -> None:
-    for rows in batches(table, backup.rows(table)):
-        _put(connection, table, rows)
 
 
 def batches(table: Table, rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
