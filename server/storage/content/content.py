@@ -72,7 +72,10 @@ class ContentStore(SiteRows):
         """
         with self._db.begin() as connection:
             live = self._hold(connection)
-            self._end(connection, removed, live + 1)
+            if removed:
+                alive = (chunks.c.site_id == self.site_id, chunks.c.died.is_(None))
+                ended = update(chunks).where(*alive, among(self._db.dialect, chunks.c.id, "ids"))
+                connection.execute(ended.values(died=live + 1), {"ids": list(removed)})
             if added:
                 own = {"site_id": self.site_id, "born": live + 1, "died": None}
                 rows = [{name: getattr(chunk, name) for name in _FIELDS} | own for chunk in added]
@@ -133,7 +136,8 @@ class ContentStore(SiteRows):
             newest = self._chunks_of(url)
             ids = list(connection.execute(select(chunks.c.id).where(*newest)).scalars())
             connection.execute(update(chunks).where(*newest).values(died=generation))
-            self._end_page(connection, url, generation)
+            page = update(pages).where(*_NEWEST_PAGE, pages.c.url == bindparam("at"))
+            connection.execute(page.values(died=generation), {"site": self.site_id, "at": url})
         return ids
 
     def discard_unfinished(self) -> list[str]:
@@ -185,12 +189,6 @@ class ContentStore(SiteRows):
             raise self._unknown()
         return int(generation)
 
-    def _end(self, connection: Connection, ids: Sequence[str], generation: int) -> None:
-        alive = (chunks.c.site_id == self.site_id, chunks.c.died.is_(None))
-        ended = update(chunks).where(*alive, among(self._db.dialect, chunks.c.id, "ids"))
-        if ids:
-            connection.execute(ended.values(died=generation), {"ids": list(ids)})
-
     def _chunks_of(self, url: str) -> tuple[ColumnElement[bool], ...]:
         """Chunks of a page in the newest state written."""
         return chunks.c.site_id == self.site_id, chunks.c.url == url, chunks.c.died.is_(None)
@@ -212,10 +210,6 @@ class ContentStore(SiteRows):
                 **{"indexed": False, "first_seen_at": page.first_seen_at or page.fetched_at},
             },
         )
-
-    def _end_page(self, connection: Connection, url: str, generation: int) -> None:
-        newest = update(pages).where(*_NEWEST_PAGE, pages.c.url == bindparam("at"))
-        connection.execute(newest.values(died=generation), {"site": self.site_id, "at": url})
 
     def _unknown(self) -> UnknownSite:
         return UnknownSite(f"there is no site {self.site_id!r}: it was deleted, or never made")
