@@ -147,7 +147,7 @@ class EventChannel:
 
     def pack(self, delivery: Delivery[str]) -> OutgoingMessage:
         """One event for one webhook. Raises Gone."""
-        event = self._events.get(delivery.request_id)
+        event = self._events.among([delivery.request_id]).get(delivery.request_id)
         try:
             hook = self._hooks.get(delivery.channel)
         except UnknownRecord as error:

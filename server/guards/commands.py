@@ -8,7 +8,7 @@ import base64
 import binascii
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from unicodedata import category, normalize
 from urllib.parse import unquote
@@ -132,11 +132,7 @@ _ASKING_HOW = compiled(
 
 def command_in_question(text: str) -> str:
     """Return the command to the model in a visitor's question, or ""."""
-    for reading in (*readings(text), *mirrored(text)):
-        for found in commands(reading, on_page=False):
-            if not _is_asked_about(reading, found.start()):
-                return found.group().strip()
-    return ""
+    return _first_command((*readings(text), *mirrored(text)), on_page=False)
 
 
 @lru_cache(maxsize=20_000)
@@ -145,9 +141,13 @@ def command_in(text: str) -> str:
 
     Cached, because many questions use the same sentences.
     """
-    for reading in readings(text):
-        for found in commands(reading, on_page=True):
-            if not _is_asked_about(reading, found.start()):
+    return _first_command(readings(text), on_page=True)
+
+
+def _first_command(texts: Iterable[str], *, on_page: bool) -> str:
+    for text in texts:
+        for found in commands(text, on_page=on_page):
+            if not _is_asked_about(text, found.start()):
                 return found.group().strip()
     return ""
 

@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 log = logging.getLogger(__name__)
 
 LOCK_WAIT_S = 10
-MEGABYTES = 256
+SIZE_LIMIT = 256 * 2**20
 
 
 class PlainDisk(Disk):  # type: ignore[misc]  # diskcache has no types
@@ -70,9 +70,8 @@ class DiskFolder:
     lock. Raises StorageError.
     """
 
-    def __init__(self, folder: str | Path, megabytes: int) -> None:
+    def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self._size_limit = megabytes * 2**20
         self._open()
         self.run(lambda cache: None)
 
@@ -92,7 +91,7 @@ class DiskFolder:
     @classmethod
     def scrub(cls, folder: Path) -> None:
         """Remove expired values, and deleted ones from the write-ahead log. Raises StorageError."""
-        opened = cls(folder, MEGABYTES)
+        opened = cls(folder)
         opened.run(lambda cache: cache.expire())
         opened.close()
         try:
@@ -118,7 +117,7 @@ class DiskFolder:
                 str(self.folder),
                 disk=PlainDisk,
                 timeout=LOCK_WAIT_S,
-                size_limit=self._size_limit,
+                size_limit=SIZE_LIMIT,
                 sqlite_secure_delete=1,  # values may be texts of visitors who are erased
             )
         return work(self._cache)
@@ -203,7 +202,7 @@ class DiskSharedCache:
     """Implements Cache in a folder, for all processes of one machine."""
 
     def __init__(self, folder: str | Path) -> None:
-        self._folder = DiskFolder(folder, MEGABYTES)
+        self._folder = DiskFolder(folder)
 
     def get(self, key: str) -> str | None:
         """Return the value, or None if it is absent or expired."""

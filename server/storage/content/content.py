@@ -8,10 +8,10 @@ went live: the next build continues from them, or `discard_unfinished` reverts t
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, astuple
-from datetime import datetime
-from typing import Any
+from dataclasses import asdict
+from functools import partial
 
+from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, Connection, bindparam, case, delete, exists, or_, select, true, update
 
 from crawler.spilling import Spilling
@@ -28,7 +28,7 @@ from server.storage.store import SiteRows
 _NEWEST_PAGE = (pages.c.site_id == bindparam("site"), pages.c.died.is_(None))
 
 _FIELDS = tuple(Chunk.__dataclass_fields__)
-_MOMENTS = ("fetched_at", "first_seen_at")
+_RECORD = TypeAdapter(PageRecord)
 
 
 class ContentStore(SiteRows):
@@ -52,7 +52,9 @@ class ContentStore(SiteRows):
 
     def known_pages(self) -> Spilling[PageRecord]:
         """Return all pages by address in their newest state, live or not yet."""
-        found = Spilling(_page_to_json, _page_from_json)
+        found: Spilling[PageRecord] = Spilling(
+            partial(_RECORD.dump_python, mode="json"), _RECORD.validate_python
+        )
         with self._db.snapshot() as connection:
             streamed = connection.execution_options(yield_per=BATCH)
             for row in streamed.execute(select(*PAGE).where(*_NEWEST_PAGE), {"site": self.site_id}):
@@ -213,13 +215,3 @@ class ContentStore(SiteRows):
 
     def _unknown(self) -> UnknownSite:
         return UnknownSite(f"there is no site {self.site_id!r}: it was deleted, or never made")
-
-
-def _page_to_json(page: PageRecord) -> list[Any]:
-    return [part.isoformat() if isinstance(part, datetime) else part for part in astuple(page)]
-
-
-def _page_from_json(parts: list[Any]) -> PageRecord:
-    texts = dict(zip(PageRecord.__dataclass_fields__, parts, strict=True))
-    moments = {name: texts[name] and datetime.fromisoformat(texts[name]) for name in _MOMENTS}
-    return PageRecord(**texts | moments)

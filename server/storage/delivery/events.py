@@ -117,10 +117,6 @@ class EventStore(Store):
         """An event for one webhook alone; returns its id."""
         return self._add(EventKind.TEST, "", {"message": "This is a test."}, "", [webhook_id])
 
-    def get(self, id: str) -> Event | None:
-        """The event, unless it is gone."""
-        return self.among([id]).get(id)
-
     def among(self, ids: Collection[str]) -> dict[str, Event]:
         """Stored events by id."""
         rows = self._rows(select(*columns_of(Event, events)).where(events.c.id.in_(ids)))
