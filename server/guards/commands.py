@@ -39,16 +39,10 @@ _UNSEEN = re.compile(
 )
 
 
-def shown(text: str) -> str:
-    """Remove invisible characters and normalise letters."""
-    if text.isascii():
-        return text
-    return normalize("NFKC", _UNSEEN.sub("", text))
-
-
 def readings(text: str) -> Iterator[str]:
     """Yield the visible text, then every other reading of it, such as decoded parts."""
-    visible = shown(text)
+    # Without invisible characters, and with normalised letters.
+    visible = text if text.isascii() else normalize("NFKC", _UNSEEN.sub("", text))
     yield visible
     if not text.isascii() and (tags := _TAGS.findall(text)):
         yield "".join(chr(ord(char) - 0xE0000) for char in tags)
@@ -61,12 +55,6 @@ def readings(text: str) -> Iterator[str]:
     if "%" in visible:
         yield unquote(visible)
     yield from _decoded(visible)
-
-
-def mirrored(text: str) -> Iterator[str]:
-    """Yield the text reversed, and decoded with ROT13."""
-    yield text[::-1]
-    yield codecs.encode(text, "rot13")
 
 
 def _decoded(text: str) -> Iterator[str]:
@@ -130,11 +118,6 @@ _ASKING_HOW = compiled(
 """Words before a command which show that it is the subject of a question, not a command to the model."""
 
 
-def command_in_question(text: str) -> str:
-    """Return the command to the model in a visitor's question, or ""."""
-    return _first_command((*readings(text), *mirrored(text)), on_page=False)
-
-
 @lru_cache(maxsize=20_000)
 def command_in(text: str) -> str:
     """Return the command to a model in a piece of a page's text, or "".
@@ -166,8 +149,10 @@ class InjectionGuard:
     name = "injection"
 
     def check(self, question: Question) -> Verdict:
-        """Refuses a question that holds a command to the model itself."""
-        command = command_in_question(question.text)
+        """Refuses a question that holds a command to the model itself, also reversed or in ROT13."""
+        text = question.text
+        turned = (text[::-1], codecs.encode(text, "rot13"))
+        command = _first_command((*readings(text), *turned), on_page=False)
         if command:
             return Verdict(allowed=False, reason=f"command to the model: {command[:60]!r}")
         return Verdict(allowed=True)
