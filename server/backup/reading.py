@@ -198,11 +198,8 @@ def _check_sizes(archive: zipfile.ZipFile, manifest: Manifest) -> None:
             raise BadBackup(f"the backup is not complete: {table[:100]!r} is missing or unknown")
         if info.file_size != note.bytes or info.file_size > MOST_PACKED * max(info.compress_size, 1):
             raise BadBackup(f"the backup is damaged: {table} has another size than it says")
-    if (
-        missing := set(names)
-        - {f"tables/{table}.jsonl" for table in manifest.tables}
-        - {MANIFEST, SITE_MANIFEST, SECRET}
-    ):
+    known = {MANIFEST, SITE_MANIFEST, SECRET, *(f"tables/{table}.jsonl" for table in manifest.tables)}
+    if missing := names.keys() - known:
         raise BadBackup(f"the backup is damaged: its manifest does not name {min(missing)}")
     if manifest.has_secret != (SECRET in names) or (
         manifest.has_secret and names[SECRET].file_size > SECRET_BYTES

@@ -123,11 +123,10 @@ def open_indexer(database: Database, parts: SiteParts, strategy: Strategy, setti
     """Return the indexer that writes the pages of a crawl to the indexes of `strategy`."""
     sizes = ChunkSizes(settings.retrieval.chunk_chars, settings.retrieval.chunk_overlap)
     content = ContentStore(database, parts.content.site_id)
-
-    def text() -> StoredText:
-        return StoredText(content.newest(), parts.facts)
-
-    indexer = Indexer(content, [strategy.builder], sizes, text=text, facts=parts.facts)
+    indexer = Indexer(
+        content, [strategy.builder], sizes,
+        text=lambda: StoredText(content.newest(), parts.facts), facts=parts.facts,
+    )  # fmt: skip
     indexer.sentences = parts.sentences
     return indexer
 
@@ -137,16 +136,12 @@ def open_strategy(
 ) -> Strategy:
     """Return the strategy that indexes and searches the site; `model` may derive texts and rerank results.
     Raises UnknownName."""
-
-    def report(kind: str, message: str) -> None:
-        incidents.record(site.id, kind, message)
-
     made = Parts(
         parts.embedder,
         parts.vectors,
         parts.words,
         parts.content,
-        report,
+        partial(incidents.record, site.id),
         tuning_of(site, settings),
         model,
         parts.relevance_model,

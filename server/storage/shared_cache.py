@@ -270,33 +270,26 @@ class OptionalCache:
 
     def get(self, key: str) -> str | None:
         """Return the value, or None if it is absent, expired or out of reach."""
-        with _logged():
-            return self._cache.get(key)
-        return None
+        return self._tried(lambda: self._cache.get(key), None)
 
     def set(self, key: str, value: str, ttl_s: float) -> None:
         """Store or replace a value."""
-        with _logged():
-            self._cache.set(key, value, ttl_s)
+        self._tried(lambda: self._cache.set(key, value, ttl_s), None)
 
     def add(self, key: str, value: str, ttl_s: float) -> bool:
         """Store the value if the key is absent or expired. Return whether it was stored."""
-        with _logged():
-            return self._cache.add(key, value, ttl_s)
-        return False
+        return self._tried(lambda: self._cache.add(key, value, ttl_s), False)
 
     def delete(self, key: str) -> None:
         """Remove the value. An absent one is ignored."""
-        with _logged():
-            self._cache.delete(key)
+        self._tried(lambda: self._cache.delete(key), None)
 
-
-@contextmanager
-def _logged() -> Iterator[None]:
-    try:
-        yield
-    except StorageError as error:
-        log.warning("served without the shared cache: %s", error)
+    def _tried(self, work: Callable[[], Result], otherwise: Result) -> Result:
+        try:
+            return work()
+        except StorageError as error:
+            log.warning("served without the shared cache: %s", error)
+            return otherwise
 
 
 def _key(key: str) -> str:
