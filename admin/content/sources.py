@@ -20,7 +20,7 @@ from server.api.access import configuration, crawling, stores
 from server.domain.addresses import absolute
 from server.domain.site import Site
 from server.storage.content.sources import Source, SourceKind
-from server.storage.errors import SourceTooLarge, UnknownSource
+from server.storage.errors import SourceTooLarge, UnknownRecord
 
 page = Page(tab=lazy("Sources"), under=sites_page.page)
 
@@ -105,7 +105,7 @@ def source_remove(site: Site, source_id: str) -> ResponseReturnValue:
     try:
         name = stores().sources.get(site.id, source_id).name
         stores().sources.remove(site.id, source_id)
-    except UnknownSource:
+    except UnknownRecord:
         flash(_("It was removed already."), "done")
     else:
         crawling().start(site.id)

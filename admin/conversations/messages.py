@@ -42,7 +42,7 @@ from server.storage.conversations.feedback import LONGEST as LONGEST_LABEL
 from server.storage.conversations.feedback import MOST, FeedbackStore
 from server.storage.conversations.history import erase_visitor
 from server.storage.delivery.contact import reply_deliveries
-from server.storage.errors import UnknownContactRequest
+from server.storage.errors import UnknownRecord
 
 LONGEST = 10_000
 """Letters of a reply."""
@@ -142,7 +142,7 @@ def message_reply_again(request_id: str, reply_id: str) -> ResponseReturnValue:
     found = delivery().contact.get(request_id)
     reply = delivery().replies.find(reply_id)
     if reply is None or reply.request_id != request_id:
-        raise UnknownContactRequest(f"there is no reply {reply_id!r} to message {found.reference}")
+        raise UnknownRecord(f"there is no reply {reply_id!r} to message {found.reference}")
     reply_deliveries(database()).again(reply_id, [Channel.EMAIL])
     changed("sent a reply again", found.site_id, reference=found.reference)
     return done(_("It is being sent again. Reload this page in a moment to see if it arrived."), "message")

@@ -26,7 +26,7 @@ from server.domain.gap import OPEN, SOLVED, Gap, GapEvent, GapKind, GapStatus, W
 from server.domain.site import Site
 from server.gaps.gap_work import last_recheck
 from server.indexes.errors import IndexFailure
-from server.storage.errors import UnknownCuratedAnswer
+from server.storage.errors import UnknownRecord
 
 STATUS = {
     GapStatus.NEW: lazy("New"),
@@ -359,7 +359,7 @@ def _solution(site: Site | None, found: Gap) -> str:
         return Markup(_("A page answers it now: %(page)s")) % {"page": link}
     try:
         given = stores().curated.get(found.site_id, solved.curated).questions[0]
-    except UnknownCuratedAnswer:
+    except UnknownRecord:
         return _("One of your own answers answered it. That answer was removed since.")
     address = url_for("admin.curated_one", site_id=found.site_id, id=solved.curated)
     link = Markup('<a href="{}" dir="auto">{}</a>').format(address, given)

@@ -18,7 +18,7 @@ from server.api.access import configuration, delivery, stores
 from server.domain.events import EventKind
 from server.domain.roles import Role
 from server.storage.delivery.events import EventHook
-from server.storage.errors import UnknownWebhook
+from server.storage.errors import UnknownRecord
 
 page = Page(section=lazy("Webhooks"), under=settings_page.page)
 
@@ -135,7 +135,7 @@ def webhook_remove(webhook_id: str) -> ResponseReturnValue:
 def _found(webhook_id: str) -> EventHook:
     try:
         return delivery().webhooks.get(webhook_id)
-    except UnknownWebhook:
+    except UnknownRecord:
         abort(404)
 
 

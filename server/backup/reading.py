@@ -134,7 +134,8 @@ def restore(database: Database, backup: Backup) -> None:
                 if table is audit:
                     adopt(connection, backup.rows(table))
                 else:
-                    _fill(connection, table, backup)
+                    for rows in batches(table, backup.rows(table)):
+                        _put(connection, table, rows)
             # The crawls that were under way when the backup was made have ended.
             ended = {"state": STOPPED, "finished_at": now(), "message": "a backup was restored", "holder": ""}
             connection.execute(update(crawls).where(crawls.c.state.in_(OPEN)).values(**ended))
@@ -197,11 +198,8 @@ def _check_sizes(archive: zipfile.ZipFile, manifest: Manifest) -> None:
             raise BadBackup(f"the backup is not complete: {table[:100]!r} is missing or unknown")
         if info.file_size != note.bytes or info.file_size > MOST_PACKED * max(info.compress_size, 1):
             raise BadBackup(f"the backup is damaged: {table} has another size than it says")
-    if (
-        missing := set(names)
-        - {f"tables/{table}.jsonl" for table in manifest.tables}
-        - {MANIFEST, SITE_MANIFEST, SECRET}
-    ):
+    known = {MANIFEST, SITE_MANIFEST, SECRET, *(f"tables/{table}.jsonl" for table in manifest.tables)}
+    if missing := names.keys() - known:
         raise BadBackup(f"the backup is damaged: its manifest does not name {min(missing)}")
     if manifest.has_secret != (SECRET in names) or (
         manifest.has_secret and names[SECRET].file_size > SECRET_BYTES
@@ -219,11 +217,6 @@ def _empty(connection: Connection) -> None:
     for name in ("word_postings", "word_forms", "word_chunks", "word_blocks", "word_sites"):
         if inspect(connection).has_table(name):
             connection.execute(text(f"DELETE FROM {name}"))
-
-
-def _fill(connection: Connection, table: Table, backup: Backup) -> None:
-    for rows in batches(table, backup.rows(table)):
-        _put(connection, table, rows)
 
 
 def batches(table: Table, rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:

@@ -43,8 +43,10 @@ def check_row(table: str, row: Row, folders: Sequence[Path]) -> None:
     """Raise BadRow for a row that could not have come from Docent's own pages and commands, such as a folder
     source outside `folders`. A permission that rows cannot give is taken from it."""
     try:
-        if check := CHECKS.get(table):
-            check(row, folders)
+        if table == "sources":
+            _source(row, folders)
+        elif check := CHECKS.get(table):
+            check(row)
     except (KeyError, TypeError, AttributeError):
         raise BadRow("a value is missing or has another type") from None
     for name in _ADDRESS_COLUMNS:
@@ -53,7 +55,7 @@ def check_row(table: str, row: Row, folders: Sequence[Path]) -> None:
             raise BadRow(f"{name} {value[:100]!r} is no address of a page")
 
 
-def _site(row: Row, folders: Sequence[Path]) -> None:
+def _site(row: Row) -> None:
     row["allow_private"] = False
     _match(_SITE_ID, row, "id")
     start_urls, origins = _texts(row, "start_urls"), _texts(row, "origins")
@@ -89,35 +91,31 @@ def _source(row: Row, folders: Sequence[Path]) -> None:
             raise BadRow(str(error)) from None
 
 
-def _blob(row: Row, folders: Sequence[Path]) -> None:
+def _blob(row: Row) -> None:
     if hashlib.sha256(row["body"]).hexdigest() != row["digest"] or len(row["body"]) != row["size"]:
         raise BadRow("a file is not the one that its digest names")
 
 
-def _source_page(row: Row, folders: Sequence[Path]) -> None:
+def _source_page(row: Row) -> None:
     try:
         Page.from_json(_mapping(row, "page"))
     except (KeyError, TypeError, ValueError, AttributeError):
         raise BadRow("a page cannot be read") from None
 
 
-def _operator(row: Row, folders: Sequence[Path]) -> None:
+def _operator(row: Row) -> None:
     _match(_EMAIL, row, "email")
     _among(list(Role), row, "role")
     if row.get("sites") is not None:
         _texts(row, "sites")
 
 
-def _api_key(row: Row, folders: Sequence[Path]) -> None:
-    _all_among(Scope, row, "scopes")
-
-
-def _webhook(row: Row, folders: Sequence[Path]) -> None:
+def _webhook(row: Row) -> None:
     _web("url", row["url"])
     _all_among(EventKind, row, "kinds")
 
 
-def _setting(row: Row, folders: Sequence[Path]) -> None:
+def _setting(row: Row) -> None:
     if row["sealed"] or row["name"] not in CHANGEABLE:
         return  # the settings say that this version cannot change it
     try:
@@ -127,11 +125,7 @@ def _setting(row: Row, folders: Sequence[Path]) -> None:
             raise BadRow(f"{row['name'].upper()} {error}") from None
 
 
-def _schedule(row: Row, folders: Sequence[Path]) -> None:
-    _among([OFF, *PERIODS], row, "every")
-
-
-def _message(row: Row, folders: Sequence[Path]) -> None:
+def _message(row: Row) -> None:
     _among(list(Outcome), row, "outcome")
     for citation in row["citations"]:
         for name in ("url", "link"):
@@ -139,44 +133,35 @@ def _message(row: Row, folders: Sequence[Path]) -> None:
                 raise BadRow(f"a citation leads to {citation[name][:100]!r}")
 
 
-def _delivery(row: Row, folders: Sequence[Path]) -> None:
+def _delivery(row: Row) -> None:
     _among(list(DeliveryState), row, "state")
     if "channel" in row:
         _among(list(Channel), row, "channel")
 
 
-def _curated(row: Row, folders: Sequence[Path]) -> None:
-    _texts(row, "questions")
-
-
-def _passkey(row: Row, folders: Sequence[Path]) -> None:
+def _passkey(row: Row) -> None:
     for name in ("credential", "handle", "public_key"):
         _match(_BASE64URL, row, name)
 
 
-def _identity(row: Row, folders: Sequence[Path]) -> None:
-    _web("issuer", row["issuer"])
-
-
-CHECKS: dict[str, Callable[[Row, Sequence[Path]], None]] = {
+CHECKS: dict[str, Callable[[Row], object]] = {
     "sites": _site,
-    "sources": _source,
     "source_blobs": _blob,
     "source_pages": _source_page,
     "operators": _operator,
     "passkeys": _passkey,
-    "operator_identities": _identity,
-    "api_keys": _api_key,
+    "operator_identities": lambda row: _web("issuer", row["issuer"]),
+    "api_keys": lambda row: _all_among(Scope, row, "scopes"),
     "webhooks": _webhook,
     "setting_overrides": _setting,
-    "schedules": _schedule,
+    "schedules": lambda row: _among([OFF, *PERIODS], row, "every"),
     "messages": _message,
     "contact_deliveries": _delivery,
     "reply_deliveries": _delivery,
     "event_deliveries": _delivery,
-    "curated_answers": _curated,
+    "curated_answers": lambda row: _texts(row, "questions"),
 }
-"""Checks by the name of the table."""
+"""Checks by the name of the table; that of sources needs the folders, too."""
 
 
 def _match(pattern: re.Pattern[str], row: Row, name: str) -> None:

@@ -223,16 +223,12 @@ def write_table(
 ) -> TableNote:
     """Write rows of a table."""
     rows = size = 0
-    digest = hashlib.sha256()
+    digest, at_once = hashlib.sha256(), rows_at_once(table)
+    result = connection.execution_options(yield_per=at_once).execute(wanted)
     with archive.open(entry(table), "w", force_zip64=True) as file:
-        for lines, count in _batches(connection, wanted, rows_at_once(table)):
+        for batch in result.mappings().partitions(at_once):
+            lines = b"".join(write_row(row) for row in batch)  # type: ignore[arg-type]
             file.write(lines)
             digest.update(lines)
-            rows, size = rows + count, size + len(lines)
+            rows, size = rows + len(batch), size + len(lines)
     return TableNote(rows, size, digest.hexdigest())
-
-
-def _batches(connection: Connection, wanted: Select[Any], at_once: int) -> Iterator[tuple[bytes, int]]:
-    result = connection.execution_options(yield_per=at_once).execute(wanted)
-    for batch in result.mappings().partitions(at_once):
-        yield b"".join(write_row(row) for row in batch), len(batch)  # type: ignore[arg-type]

@@ -159,7 +159,7 @@ def _database(runtime: Runtime) -> str:
 
 
 def _vectors(runtime: Runtime, settings: Settings) -> str:
-    runtime.engine.vector_store.ping()
+    runtime.engine.vector_store.chroma.ping()
     return (
         f"Chroma answers at {settings.storage.chroma_url}"
         if settings.storage.chroma_url

@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 
 from server.packages.advisories import check
-from server.packages.bill_of_materials import bill_of_materials
-from server.packages.installed import all_installed
+from server.packages.installed import all_installed, bill_of_materials
 from server.settings import Settings
 
 HELP = "check the installed packages for known vulnerabilities, or write a software bill of materials"

@@ -17,7 +17,7 @@ from server.storage.database import Database
 from server.storage.delivery.contact import ContactStore, ReplyStore, reply_deliveries
 from server.storage.delivery.deliveries import message_deliveries
 from server.storage.delivery.events import EventStore, WebhookStore, event_deliveries
-from server.storage.errors import UnknownContactRequest, UnknownConversation, UnknownWebhook
+from server.storage.errors import UnknownConversation, UnknownRecord
 from server.storage.sealed import Seal
 from server.storage.sites.sites import SiteStore
 
@@ -38,7 +38,7 @@ class _People:
         """The request and its site. Raises Gone."""
         try:
             request = self._requests.get(request_id)
-        except UnknownContactRequest as error:
+        except UnknownRecord as error:
             raise Gone(str(error)) from None
         site = self._sites.find(request.site_id)
         if site is None:
@@ -147,10 +147,10 @@ class EventChannel:
 
     def pack(self, delivery: Delivery[str]) -> OutgoingMessage:
         """One event for one webhook. Raises Gone."""
-        event = self._events.get(delivery.request_id)
+        event = self._events.among([delivery.request_id]).get(delivery.request_id)
         try:
             hook = self._hooks.get(delivery.channel)
-        except UnknownWebhook as error:
+        except UnknownRecord as error:
             raise Gone(str(error)) from None
         if event is None:
             raise Gone(f"the event {delivery.request_id} is forgotten")

@@ -8,7 +8,7 @@ import base64
 import binascii
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from unicodedata import category, normalize
 from urllib.parse import unquote
@@ -39,16 +39,10 @@ _UNSEEN = re.compile(
 )
 
 
-def shown(text: str) -> str:
-    """Remove invisible characters and normalise letters."""
-    if text.isascii():
-        return text
-    return normalize("NFKC", _UNSEEN.sub("", text))
-
-
 def readings(text: str) -> Iterator[str]:
     """Yield the visible text, then every other reading of it, such as decoded parts."""
-    visible = shown(text)
+    # Without invisible characters, and with normalised letters.
+    visible = text if text.isascii() else normalize("NFKC", _UNSEEN.sub("", text))
     yield visible
     if not text.isascii() and (tags := _TAGS.findall(text)):
         yield "".join(chr(ord(char) - 0xE0000) for char in tags)
@@ -61,12 +55,6 @@ def readings(text: str) -> Iterator[str]:
     if "%" in visible:
         yield unquote(visible)
     yield from _decoded(visible)
-
-
-def mirrored(text: str) -> Iterator[str]:
-    """Yield the text reversed, and decoded with ROT13."""
-    yield text[::-1]
-    yield codecs.encode(text, "rot13")
 
 
 def _decoded(text: str) -> Iterator[str]:
@@ -130,24 +118,19 @@ _ASKING_HOW = compiled(
 """Words before a command which show that it is the subject of a question, not a command to the model."""
 
 
-def command_in_question(text: str) -> str:
-    """Return the command to the model in a visitor's question, or ""."""
-    for reading in (*readings(text), *mirrored(text)):
-        for found in commands(reading, on_page=False):
-            if not _is_asked_about(reading, found.start()):
-                return found.group().strip()
-    return ""
-
-
 @lru_cache(maxsize=20_000)
 def command_in(text: str) -> str:
     """Return the command to a model in a piece of a page's text, or "".
 
     Cached, because many questions use the same sentences.
     """
-    for reading in readings(text):
-        for found in commands(reading, on_page=True):
-            if not _is_asked_about(reading, found.start()):
+    return _first_command(readings(text), on_page=True)
+
+
+def _first_command(texts: Iterable[str], *, on_page: bool) -> str:
+    for text in texts:
+        for found in commands(text, on_page=on_page):
+            if not _is_asked_about(text, found.start()):
                 return found.group().strip()
     return ""
 
@@ -166,8 +149,10 @@ class InjectionGuard:
     name = "injection"
 
     def check(self, question: Question) -> Verdict:
-        """Refuses a question that holds a command to the model itself."""
-        command = command_in_question(question.text)
+        """Refuses a question that holds a command to the model itself, also reversed or in ROT13."""
+        text = question.text
+        turned = (text[::-1], codecs.encode(text, "rot13"))
+        command = _first_command((*readings(text), *turned), on_page=False)
         if command:
             return Verdict(allowed=False, reason=f"command to the model: {command[:60]!r}")
         return Verdict(allowed=True)

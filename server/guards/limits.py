@@ -20,8 +20,7 @@ from time import monotonic
 
 from limits import RateLimitItem, parse
 from limits.errors import StorageError
-from limits.storage import MovingWindowSupport, RedisStorage, Storage
-from limits.strategies import MovingWindowRateLimiter
+from limits.storage import MovingWindowSupport, RedisStorage
 
 from server.metrics import REFUSALS
 from server.storage.shared_cache import LEFT_ALONE_S, RedisServer
@@ -40,9 +39,8 @@ class LimitsUnavailable(Exception):
 class RateLimits:
     """Counts calls by key and reports when there are too many. Thread-safe."""
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: MovingWindowSupport) -> None:
         self._storage = storage
-        self._limiter = MovingWindowRateLimiter(storage)
         self._left_alone_until = 0.0
 
     @classmethod
@@ -50,8 +48,7 @@ class RateLimits:
         """Count in Redis if there is an address, otherwise in `folder`."""
         if redis_url:
             pool = RedisServer(redis_url).pool
-            redis: Storage = RedisStorage(redis_url, pool, wrap_exceptions=True, key_prefix="docent:limits")
-            return cls(redis)
+            return cls(RedisStorage(redis_url, pool, wrap_exceptions=True, key_prefix="docent:limits"))
         return cls(DiskStorage(folder))
 
     def hit(self, rule: str, key: str, *, strict: bool = False) -> float:
@@ -61,14 +58,14 @@ class RateLimits:
         visitor without an answer would be worse than an answer too many. With `strict`, as for passwords,
         none is allowed. Raises LimitsUnavailable.
         """
-        item = _rule(rule)
+        window = _window(rule, key)
         if monotonic() < self._left_alone_until and not strict:
             return 0.0
         try:
-            if self._limiter.hit(item, key):
+            if self._storage.acquire_entry(*window):
                 return 0.0
             REFUSALS.count(f"rate_{key.partition(':')[0]}")
-            reset = self._limiter.get_window_stats(item, key).reset_time
+            began, _ = self._storage.get_moving_window(*window)
         except StorageError as error:
             self._left_alone_until = monotonic() + LEFT_ALONE_S
             if strict:
@@ -76,13 +73,12 @@ class RateLimits:
                 raise LimitsUnavailable from error
             log.error("rate limits are not kept, everything is allowed: %s", error)
             return 0.0
-        return max(reset - time.time(), 0.001)
+        return max(began + window[2] - time.time(), 0.001)
 
     def count(self, rule: str, key: str) -> int:
         """Return the calls within the window of `rule`, without counting one. Raises LimitsUnavailable."""
-        item = _rule(rule)
         try:
-            return item.amount - self._limiter.get_window_stats(item, key).remaining
+            return self._storage.get_moving_window(*_window(rule, key))[1]
         except StorageError as error:
             raise LimitsUnavailable from error
 
@@ -96,36 +92,33 @@ class RateLimits:
             ending.wait(CLEAN_EVERY_S)
 
 
-class DiskStorage(Storage, MovingWindowSupport):
+class DiskStorage(MovingWindowSupport):
     """Windows as rows of a SQLite file, shared by all processes of one machine.
 
     A window consists of the times of its entries, oldest first, as packed doubles.
     """
 
-    STORAGE_SCHEME = None
+    base_exceptions = (sqlite3.Error, OSError)
+    """Errors that accessing the file may raise; callers of the two methods below get a StorageError."""
+    wrap_exceptions = True
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(wrap_exceptions=True)
         self._path = folder / FILE
         self._lock = threading.Lock()
         self._pid = 0
         self._connection: sqlite3.Connection | None = None
         self._cleaned_at = 0.0
 
-    @property
-    def base_exceptions(self) -> tuple[type[Exception], ...]:
-        """Errors that accessing the file may raise."""
-        return (sqlite3.Error, OSError)
-
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
         """Add `amount` entries now unless the window would exceed `limit`. Return whether they were added."""
         now = time.time()
         with self._rows() as rows:
-            window = _fresh(_read(rows, key)[0], now - expiry)
+            window = _fresh(_read(rows, key), now - expiry)
             if len(window) + amount > limit:
                 return False
             window.extend([now] * amount)
-            _write(rows, key, window, now + expiry)
+            values = (key, window.tobytes(), now + expiry)
+            rows.execute("INSERT OR REPLACE INTO windows VALUES (?, ?, ?)", values)
             if now - self._cleaned_at > CLEAN_EVERY_S:
                 self._clean(rows, now)
             return True
@@ -134,51 +127,13 @@ class DiskStorage(Storage, MovingWindowSupport):
         """Return the time of the oldest entry in the window, and the number of entries."""
         now = time.time()
         with self._rows() as rows:
-            window = _fresh(_read(rows, key)[0], now - expiry)
+            window = _fresh(_read(rows, key), now - expiry)
         return (window[0] if window else now), len(window)
-
-    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
-        """Add to a counter that expires `expiry` seconds after its first entry. Return its value."""
-        now = time.time()
-        with self._rows() as rows:
-            packed, ends = _read(rows, key)
-            window = _fresh(packed if ends > now else b"", 0)
-            end = ends if window else now + expiry
-            window.extend([now] * amount)
-            _write(rows, key, window, end)
-            return len(window)
-
-    def get(self, key: str) -> int:
-        """Return the value of a counter."""
-        with self._rows() as rows:
-            packed, ends = _read(rows, key)
-        return len(_fresh(packed, 0)) if ends > time.time() else 0
-
-    def get_expiry(self, key: str) -> float:
-        """Return when a counter expires; now if there is none."""
-        with self._rows() as rows:
-            return _read(rows, key)[1] or time.time()
-
-    def check(self) -> bool:
-        """Return true if the file can be read."""
-        with self._rows() as rows:
-            _read(rows, "check")
-        return True
-
-    def reset(self) -> int:
-        """Delete every window. Return their number."""
-        with self._rows() as rows:
-            return rows.execute("DELETE FROM windows").rowcount
 
     def clean(self) -> None:
         """Remove every expired window."""
         with self._rows() as rows:
             self._clean(rows, time.time())
-
-    def clear(self, key: str) -> None:
-        """Delete one window."""
-        with self._rows() as rows:
-            rows.execute("DELETE FROM windows WHERE key = ?", (key,))
 
     @contextmanager
     def _rows(self) -> Iterator[sqlite3.Connection]:
@@ -209,14 +164,16 @@ class DiskStorage(Storage, MovingWindowSupport):
         rows.execute("DELETE FROM windows WHERE ends <= ?", (now,))
 
 
-def _read(rows: sqlite3.Connection, key: str) -> tuple[bytes, float]:
-    """Return (times, expiry) of a window; (b"", 0) if there is none."""
-    found = rows.execute("SELECT times, ends FROM windows WHERE key = ?", (key,)).fetchone()
-    return found or (b"", 0.0)
+def _read(rows: sqlite3.Connection, key: str) -> bytes:
+    """Return the times of a window; b"" if there is none."""
+    found = rows.execute("SELECT times FROM windows WHERE key = ?", (key,)).fetchone()
+    return found[0] if found else b""
 
 
-def _write(rows: sqlite3.Connection, key: str, window: array[float], ends: float) -> None:
-    rows.execute("INSERT OR REPLACE INTO windows VALUES (?, ?, ?)", (key, window.tobytes(), ends))
+def _window(rule: str, key: str) -> tuple[str, int, int]:
+    """Return the key of a window, how many calls it allows, and its length in seconds."""
+    item = _rule(rule)
+    return item.key_for(key), item.amount, item.get_expiry()
 
 
 @lru_cache(maxsize=64)

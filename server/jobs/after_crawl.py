@@ -53,7 +53,7 @@ def remove_missing_pages(
             moves.record(url, target)
             indexer.remove(url)
             if decided.follow(url, target):
-                crawls.wait_for_page(run.site_id, DECISION, target)
+                crawls.wait(run.site_id, DECISION, target)
         else:
             indexer.missing(url, run.id)
 

@@ -229,7 +229,7 @@ class PageControl:
 
     def read_again(self, site_id: str, url: str) -> int:
         """Queues a crawl of this one page; returns its number."""
-        crawl_id = self._crawls.wait_for_page(site_id, PAGE, url)
+        crawl_id = self._crawls.wait(site_id, PAGE, url)
         self._queue(site_id, crawl_id)
         return crawl_id
 
@@ -239,7 +239,7 @@ class PageControl:
         self._bring_in_line(site_id, decision.url)
 
     def _bring_in_line(self, site_id: str, url: str) -> None:
-        self._queue(site_id, self._crawls.wait_for_page(site_id, DECISION, url))
+        self._queue(site_id, self._crawls.wait(site_id, DECISION, url))
 
     def _known(self, site_id: str, url: str) -> tuple[PageDecision, Page, str]:
         """What is decided about a page, and the website's version with its hash."""

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from server.answering.engine import Engine, SiteParts
 from server.domain.addresses import absolute
-from server.domain.answer import Message, Outcome
+from server.domain.answer import Message
 from server.domain.site import Site
 from server.errors import StartError
 from server.evaluation.candidates import MODEL
@@ -19,7 +19,7 @@ from server.quality.testset_store import StoredCase
 from server.settings import Settings
 from server.storage.content.page_facts import StoredText
 from server.storage.conversations.conversations import ConversationStore
-from server.storage.conversations.questions import QuestionLog, helped_messages
+from server.storage.conversations.questions import QuestionLog
 from server.storage.database import Database
 
 LONGEST_QUESTION = 1000
@@ -238,16 +238,14 @@ def questions_of_visitors(
 def _messages(
     database: Database, site_id: str, wanted: Wanted, since: datetime
 ) -> Iterator[tuple[Message, str, tuple[str, ...]]]:
+    log = QuestionLog(database)
     if wanted.helped:
-        for message in helped_messages(database, site_id, since, 2 * wanted.most):
+        for message in log.helped(site_id, since, 2 * wanted.most):
             pages = tuple(dict.fromkeys(cited.url.partition("#")[0] for cited in message.answer.citations))
             yield message, "lookup", pages
     if wanted.refused != LEAVE_OUT:
         kind = "unanswerable" if wanted.refused == UNANSWERABLE else "lookup"
-        refused = QuestionLog(database).recent(
-            site_id=site_id, outcomes=[Outcome.REFUSED], since=since, limit=2 * wanted.most
-        )
-        for message in refused:
+        for message in log.refused(site_id, since, 2 * wanted.most):
             yield message, kind, ()
 
 

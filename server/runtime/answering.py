@@ -1,9 +1,9 @@
-"""Builds the answering pipeline of a site."""
+"""Builds the answering pipeline of a site, with what works on a question before and after the search."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from urllib.parse import urlsplit
 
 from crawler.discovery.urls import canonical, other_slash, without_index
@@ -16,12 +16,30 @@ from server.answering.past_pages import PastPages
 from server.answering.pipeline import Pipeline
 from server.answering.ranking import SectionRanker
 from server.answering.shortcuts.curated import Refreshed
+from server.answering.shortcuts.fact_card import FactCard
+from server.answering.shortcuts.handoff import Handoff
 from server.answering.shortcuts.key_pages import KeyPages
+from server.answering.shortcuts.overview import Overview
+from server.answering.shortcuts.small_talk import SmallTalk
 from server.answering.steps import RetrievalStep, Steps
+from server.answering.understanding.expansion import (
+    Expansion,
+    ExpansionStep,
+    Feedback,
+    KeywordVariants,
+    ModelExpander,
+    StepBack,
+    SubQuestions,
+    Task,
+)
+from server.answering.understanding.follow_ups import FollowUpStep, ModelFollowUpStep
+from server.answering.understanding.routing import Message
 from server.answering.understanding.steps import SpellingStep, UnderstandingStep
+from server.answering.understanding.translation import GlossaryStep, ModelTranslationStep, spoken_on
 from server.answering.understanding.visitor_page import PagePassages, PageWordsStep, PointedPageStep
 from server.answering.verifying.reviewers import ClaimReviewer, SourceReviewer
 from server.answering.verifying.verifier import Verifier
+from server.answering.writing.clarifying import AmbiguityClarifier, ModelClarifier
 from server.answering.writing.model_writer import ModelWriter, Synthesis
 from server.answering.writing.plan import ReadingPlan
 from server.answering.writing.prompts import leak_check
@@ -29,28 +47,112 @@ from server.answering.writing.quoting import QuotingWriter
 from server.answering.writing.reading import NeighbourReader
 from server.domain.addresses import absolute, stored
 from server.domain.chunk import Chunk, PageLinks, ScoredChunk
-from server.domain.protocols import ChatModel, Incidents, Reviewer, Writer
-from server.domain.question import Query
+from server.domain.protocols import (
+    ChatModel,
+    Clarifier,
+    Expander,
+    Incidents,
+    Retriever,
+    Reviewer,
+    Shortcut,
+    Writer,
+)  # fmt: skip
+from server.domain.question import Query, Question
 from server.domain.site import Site, Voice
 from server.domain.tuning import Tuning
 from server.domain.visiting import PageUse
 from server.guards.table import GUARDS
 from server.indexes.spelling import SiteSpeller
+from server.indexing.word_pairs import stored_word_pairs
 from server.models.metered import estimate_tokens
 from server.models.minilm_weights import common_words
+from server.retrieval.question_kinds import asks_for_themes
 from server.retrieval.rarity import Rarity
-from server.runtime.query_work import QueryWork, QuotedPages
 from server.runtime.sites import open_comparer, open_flow, open_strategy, with_known_answers
 from server.settings import Settings
 
-
-def page_finder(page: Callable[[str], list[Chunk]], base: str) -> Callable[[str], list[Chunk]]:
-    """Return a function that finds a page's chunks by the address in a browser. `page` finds them by stored
-    address. The browser's address may have another query, index file or final slash."""
-    return partial(_found, page, base)
+QuotedPages = tuple[KeyPages, frozenset[str], Callable[[str], str]]
+"""What answers that quote single pages need: key pages, the site's origins, and the text of a page."""
 
 
-def _found(page: Callable[[str], list[Chunk]], base: str, url: str) -> list[Chunk]:
+class QueryWork:
+    """Builds the parts for one site by its tuning. They use `model` if there is one."""
+
+    def __init__(self, site: Site, tuning: Tuning, model: ChatModel | None, incidents: Incidents) -> None:
+        self._site = site
+        self._tuning = tuning
+        self._model = model
+        self._incidents = incidents
+
+    def standalone(self, rarity: Rarity, parts: SiteParts) -> list[UnderstandingStep]:
+        """Return the steps that reword a question without its history, in a language of the site."""
+        steps: list[UnderstandingStep] = [
+            FollowUpStep(self._site.title or self._site.name, self._tuning.title)
+        ]
+        if self._model:
+            steps.append(ModelFollowUpStep(self._model, self._incidents))
+        if self._tuning.glossary:
+            glossary = GlossaryStep(
+                rarity,
+                self._site.language or "en",
+                spoken_on(parts.content),
+                parts.words.vocabulary,
+                parts.embedder.languages,
+                cache(partial(stored_word_pairs, parts.deriving.indexes)),
+            )
+            model = self._model
+            steps.append(ModelTranslationStep(model, glossary, self._incidents) if model else glossary)
+        return steps
+
+    def shortcuts(
+        self, parts: SiteParts, pages: QuotedPages, search: Callable[[Query], Sequence[ScoredChunk]]
+    ) -> list[Shortcut]:
+        """Return the shortcuts for messages that are not questions for the site's pages."""
+        if not self._tuning.routing:
+            return []
+        found: list[Shortcut] = [
+            SmallTalk(self._site, parts.words.document_frequencies),
+            Handoff(self._site, *pages, search),
+            Overview(self._site, *pages),
+        ]
+        if parts.card:
+            found.append(FactCard(self._site, parts.card.all, *pages))
+        return found
+
+    def clarifiers(self) -> list[Clarifier]:
+        """Return the clarifiers."""
+        if not self._tuning.clarify:
+            return []
+        plain = AmbiguityClarifier(self._site)
+        return [ModelClarifier(self._model, plain, self._incidents) if self._model else plain]
+
+    def expansion(self, retriever: Retriever, rarity: Rarity) -> list[RetrievalStep]:
+        """Return the query expansion step; [] if no option needs it."""
+        on = self._tuning
+        wanted: list[tuple[bool, Task, Expander, float]] = [
+            (on.sub_questions, Task.SUB_QUESTIONS, SubQuestions(), 0.0),
+            (on.multi_query, Task.MULTI_QUERY, KeywordVariants(rarity), 0.3),
+            (on.step_back, Task.STEP_BACK, StepBack(), 0.3),
+            (on.hyde, Task.HYDE, Feedback(rarity), 0.2),
+        ]
+        made = [
+            Expansion(self._expander(task, plain), share) for is_on, task, plain, share in wanted if is_on
+        ]
+        return [ExpansionStep(retriever.retrieve, made)] if made else []
+
+    def _expander(self, task: Task, plain: Expander) -> Expander:
+        if self._model is None:
+            return plain
+        return ModelExpander(self._model, task, plain, self._incidents, self._site.id)
+
+
+def _asks_for_themes(_: Message, question: Question) -> bool:
+    return asks_for_themes(question.text)
+
+
+def _page_opened(page: Callable[[str], list[Chunk]], base: str, url: str) -> list[Chunk]:
+    """Return a page's chunks by its address in a browser, which may have another query, index file or final
+    slash. `page` finds them by stored address."""
     seen = dict.fromkeys(stored(spelled, base) for spelled in _spellings(url))
     return next((chunks for chunks in map(page, seen) if chunks), [])
 
@@ -97,7 +199,7 @@ def open_pipeline(
         with parts.words.reading(), parts.content.reading():
             yield
 
-    pages = QuotedPages(KeyPages(site, parts.content, address, base), origins, page_text)
+    pages = (KeyPages(site, parts.content, address, base), origins, page_text)
     steps = Steps(
         site=site,
         origins=origins,
@@ -124,9 +226,10 @@ def open_pipeline(
         reading=reading,
         address=address,
         shortcuts=asked.shortcuts(parts, pages, nearest),
-        fallbacks=asked.fallbacks(pages),
+        # Before a refusal: the overview, for questions about the site's themes.
+        fallbacks=[Overview(site, *pages, _asks_for_themes)],
         clarifiers=asked.clarifiers(),
-        person=asked.person(pages),
+        person=Handoff(site, *pages).person,
         note=PastPages(page).note,
     )
     steps = with_known_answers(steps, site, parts, model, settings, sources)
@@ -186,7 +289,7 @@ def _understanding(
     if tuning.typo_tolerance:
         steps.insert(0, SpellingStep(SiteSpeller(parts.words, common_words())))
     if PageUse.of(site.options).page:
-        pointed = PointedPageStep(page_finder(parts.content.page, base), site.title or site.name)
+        pointed = PointedPageStep(partial(_page_opened, parts.content.page, base), site.title or site.name)
         steps = [pointed, *steps, PageWordsStep()]
     return steps
 

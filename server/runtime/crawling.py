@@ -14,7 +14,6 @@ from server.indexes.sentence_vectors import drop_sentence_vectors
 from server.indexes.words import drop_words
 from server.indexing.indexer import SiteIndex
 from server.jobs.crawl_control import CrawlControl, SiteRemoval
-from server.jobs.crawl_help import CrawlHelp
 from server.jobs.crawl_intake import ProgressCallback
 from server.jobs.crawl_watch import Interrupt
 from server.jobs.dry_run import DryRuns
@@ -61,17 +60,18 @@ class Crawling:
         base = configuration.base
         self.jobs = JobQueue(configuration.folder.path, base.storage.redis_url)
         self._queue_refresh = self.jobs.register("refresh_site", self._work_on)
-        self.queue_removal = self.jobs.register("remove_site", self.finish_removal)
         self.control = CrawlControl(stores.crawls, self._queue_refresh)
+        self.start = self.control.start
+        """Queues a crawl and returns its number. A site with a waiting crawl gets no second one."""
+        self._removal = SiteRemoval(database, self.control, self._drop_indexes, self._forget_history)
+        self.finish_removal = self._removal.run
+        """Removes the remaining data of a site whose removal has begun."""
+        self.queue_removal = self.jobs.register("remove_site", self.finish_removal)
         self.pages = PageControl(database, stores.crawls, self._queue_refresh)
         self.source_intake = SourceIntake(stores.sources, base)
         self.dry_runs = DryRuns(shared.cache, lambda: configuration.settings)
         self.ending = Event()
         """Set when the process is to stop working."""
-
-    def start(self, site_id: str) -> int:
-        """Queue a crawl and return its number. A site with a waiting crawl gets no second one."""
-        return self.control.start(site_id)
 
     def refresh(
         self,
@@ -102,23 +102,15 @@ class Crawling:
             stores.sites.leaving, self.queue_removal,
         )  # fmt: skip
 
-    def help(self) -> CrawlHelp:
-        """Return the part that helps with crawls of other workers."""
-        return CrawlHelp(self._database, lambda: self._configuration.settings)
-
     def remove_site(self, site_id: str) -> None:
         """Hide a site immediately and queue its removal by the job worker. Raises UnknownSite."""
-        self._removal().begin(site_id)
+        self._removal.begin(site_id)
         self.queue_removal(site_id)
 
     def remove_site_now(self, site_id: str) -> None:
         """Remove a site completely in this process. Raises UnknownSite, StorageError, IndexFailure."""
-        self._removal().begin(site_id)
+        self._removal.begin(site_id)
         self.finish_removal(site_id)
-
-    def finish_removal(self, site_id: str) -> None:
-        """Remove the remaining data of a site whose removal has begun."""
-        self._removal().run(site_id)
 
     def _work_on(self, site_id: str, crawl_id: int) -> None:
         """Run a queued crawl, unless another process of the data folder has the vectors: it takes it."""
@@ -150,9 +142,6 @@ class Crawling:
                 parts.sentences.fill(parts.content.every_chunk(), lambda: not ending.is_set())
             except (ModelError, StorageError) as error:
                 log.warning("sentences of %s are embedded when they are first compared: %s", site_id, error)
-
-    def _removal(self) -> SiteRemoval:
-        return SiteRemoval(self._database, self.control, self._drop_indexes, self._forget_history)
 
     def _drop_indexes(self, site_id: str) -> None:
         drop_words(self._database, site_id)

@@ -17,6 +17,7 @@ from server.domain.protocols import ChatModel, Embedder, History, Incidents, Rel
 from server.domain.site import Site
 from server.indexing.preparation import Preparation
 from server.models.metered import Budgets
+from server.models.resilient import ResilientChat
 from server.runtime.answering import open_grader, open_pipeline
 from server.runtime.configuration import Configuration
 from server.runtime.models import (
@@ -24,7 +25,6 @@ from server.runtime.models import (
     open_document_embedder,
     open_query_embedder,
     open_relevance_model,
-    pause_of,
 )
 from server.runtime.sites import VectorStore, open_curated, open_parts, open_strategy, open_vector_store
 from server.runtime.stores import SiteStores
@@ -101,8 +101,11 @@ class SiteEngine:
         return self._of_settings("chat_model", make, MODEL_SETTINGS)
 
     def chat_pause(self) -> tuple[float, str]:
-        """Return the seconds for which this process does not call the chat model, and why."""
-        return pause_of(self.chat_model)
+        """Return (seconds for which this process does not call the chat model, why); (0, "") if it does."""
+        model: object = self.chat_model
+        while model is not None and not isinstance(model, ResilientChat):
+            model = getattr(model, "_model", None)  # the cache and the meter wrap it
+        return (0.0, "") if model is None else model.pause()
 
     @property
     def relevance_model(self) -> RelevanceModel | None:
@@ -215,7 +218,7 @@ class SiteEngine:
         return {
             "database": state_of(self._database.ping),
             "models": state_of(lambda: self.query_embedder.embed(["ready"])),
-            "vectors": state_of(lambda: self.vector_store.ping()),
+            "vectors": state_of(lambda: self.vector_store.chroma.ping()),
             "index": state_of(self._require_live_site),
         }
 

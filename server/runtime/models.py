@@ -111,10 +111,3 @@ def _limits(settings: Settings, retries: int | None = None, retry_until_s: float
         retry_until_s=retry_until_s,
         concurrency=settings.models.concurrency,
     )
-
-
-def pause_of(model: object) -> tuple[float, str]:
-    """Return (seconds for which this process does not call a chat model, why); (0, "") if it does."""
-    while model is not None and not isinstance(model, ResilientChat):
-        model = getattr(model, "_model", None)  # the cache and the meter wrap it
-    return model.pause() if isinstance(model, ResilientChat) else (0.0, "")

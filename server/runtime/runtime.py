@@ -17,6 +17,7 @@ from server.domain.question import Question
 from server.gaps.gap_work import GapWork
 from server.gaps.own_answers import OwnAnswers
 from server.indexes.errors import IndexFailure
+from server.jobs.crawl_help import CrawlHelp
 from server.jobs.upkeep import Tidying
 from server.playground.asking import Playground
 from server.quality.gate import GateMeasure
@@ -88,7 +89,7 @@ class Runtime:
         tidying = Tidying(self.database, lambda: self.settings)
         for name, run in (
             ("upkeep", upkeep.run),
-            ("crawl help", self.crawling.help().run),
+            ("crawl help", CrawlHelp(self.database, lambda: self.settings).run),
             ("gaps", self.gap_work.run),
             ("quality", self.quality_worker.run),
             ("heartbeat", self.shared.heartbeat.run),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,22 +65,18 @@ if TYPE_CHECKING:
     from server.indexes.vectors import Chroma
 
 
+@dataclass(frozen=True, slots=True)
 class VectorStore:
     """The Chroma of this process, with the folder's lock if it was opened as a folder."""
 
-    def __init__(self, chroma: Chroma, lock: FileLock | None) -> None:
-        self.chroma = chroma
-        self._lock = lock
-
-    def ping(self) -> None:
-        """Raise IndexUnavailable if Chroma does not answer."""
-        self.chroma.ping()
+    chroma: Chroma
+    lock: FileLock | None
 
     def close(self) -> None:
         """Close Chroma and release the folder for other commands."""
         self.chroma.close()
-        if self._lock:
-            self._lock.release()
+        if self.lock:
+            self.lock.release()
 
 
 def open_vector_store(settings: Settings, folder: DataFolder, database: Database) -> VectorStore:
@@ -127,11 +123,10 @@ def open_indexer(database: Database, parts: SiteParts, strategy: Strategy, setti
     """Return the indexer that writes the pages of a crawl to the indexes of `strategy`."""
     sizes = ChunkSizes(settings.retrieval.chunk_chars, settings.retrieval.chunk_overlap)
     content = ContentStore(database, parts.content.site_id)
-
-    def text() -> StoredText:
-        return StoredText(content.newest(), parts.facts)
-
-    indexer = Indexer(content, [strategy.builder], sizes, text=text, facts=parts.facts)
+    indexer = Indexer(
+        content, [strategy.builder], sizes,
+        text=lambda: StoredText(content.newest(), parts.facts), facts=parts.facts,
+    )  # fmt: skip
     indexer.sentences = parts.sentences
     return indexer
 
@@ -141,16 +136,12 @@ def open_strategy(
 ) -> Strategy:
     """Return the strategy that indexes and searches the site; `model` may derive texts and rerank results.
     Raises UnknownName."""
-
-    def report(kind: str, message: str) -> None:
-        incidents.record(site.id, kind, message)
-
     made = Parts(
         parts.embedder,
         parts.vectors,
         parts.words,
         parts.content,
-        report,
+        partial(incidents.record, site.id),
         tuning_of(site, settings),
         model,
         parts.relevance_model,
@@ -179,7 +170,6 @@ def open_flow(
     settings: Settings,
 ) -> Callable[[Steps], Flow]:
     """Makes the site's flow: its graders ask `model` when there is one. Raises UnknownName."""
-    made = FLOWS.load(site.flow)
     rarity = Rarity(parts.words)
     plain = Reflection(
         documents=evidence,
@@ -193,12 +183,7 @@ def open_flow(
         max_retries=settings.retrieval.self_rag_max_retries,
     )
     reflection = _with_model(plain, site, model, incidents, rarity) if model else plain
-
-    def make(steps: Steps) -> Flow:
-        flow: Flow = made(steps, reflection)
-        return flow
-
-    return make
+    return partial(FLOWS.load(site.flow), reflection=reflection)
 
 
 def _with_model(

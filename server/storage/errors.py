@@ -14,8 +14,8 @@ class StorageUnavailable(StorageError):
 
 
 class UnknownRecord(StorageError):
-    """Nothing with this id is stored; the message says what. The classes below are for those that tell them
-    apart."""
+    """Nothing with this id is stored; the message says what. UnknownSite and UnknownConversation are
+    for those that tell them apart."""
 
 
 class UnknownSite(UnknownRecord):
@@ -30,24 +30,8 @@ class UnknownConversation(UnknownRecord):
     """The conversation was never started, or was erased."""
 
 
-class UnknownMessage(UnknownRecord):
-    """No message has this id, or it is another visitor's."""
-
-
 class WrongState(StorageError):
     """A crawl cannot be paused, resumed or stopped as it is; the message says why."""
-
-
-class UnknownSource(UnknownRecord):
-    """No source of the site has this id."""
-
-
-class UnknownCuratedAnswer(UnknownRecord):
-    """No curated answer of the site has this number."""
-
-
-class UnknownContactRequest(UnknownRecord):
-    """No message to people has this id."""
 
 
 class SourceTooLarge(StorageError):
@@ -64,10 +48,6 @@ class PasskeyExists(StorageError):
 
 class OperatorExists(StorageError):
     """The e-mail address of a new operator is taken."""
-
-
-class UnknownWebhook(UnknownRecord):
-    """No webhook has this id."""
 
 
 class LastOwner(StorageError):

@@ -23,7 +23,8 @@ class Seal:
     text is rejected."""
 
     def __init__(self, *secret_keys: str) -> None:
-        keys = [_fernet(key) for key in secret_keys]
+        derived = (_derived(key, _SEAL_PURPOSE) for key in secret_keys)
+        keys = [Fernet(base64.urlsafe_b64encode(key)) for key in derived]
         self._newest, self._all = keys[0], MultiFernet(keys)
 
     def close(self, text: str) -> str:
@@ -47,10 +48,6 @@ class Seal:
         except InvalidToken:
             return False
         return True
-
-
-def _fernet(secret_key: str) -> Fernet:
-    return Fernet(base64.urlsafe_b64encode(_derived(secret_key, _SEAL_PURPOSE)))
 
 
 def _derived(secret_key: str, purpose: bytes) -> bytes:

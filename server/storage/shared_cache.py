@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 log = logging.getLogger(__name__)
 
 LOCK_WAIT_S = 10
-MEGABYTES = 256
+SIZE_LIMIT = 256 * 2**20
 
 
 class PlainDisk(Disk):  # type: ignore[misc]  # diskcache has no types
@@ -70,9 +70,8 @@ class DiskFolder:
     lock. Raises StorageError.
     """
 
-    def __init__(self, folder: str | Path, megabytes: int) -> None:
+    def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self._size_limit = megabytes * 2**20
         self._open()
         self.run(lambda cache: None)
 
@@ -92,7 +91,7 @@ class DiskFolder:
     @classmethod
     def scrub(cls, folder: Path) -> None:
         """Remove expired values, and deleted ones from the write-ahead log. Raises StorageError."""
-        opened = cls(folder, MEGABYTES)
+        opened = cls(folder)
         opened.run(lambda cache: cache.expire())
         opened.close()
         try:
@@ -118,7 +117,7 @@ class DiskFolder:
                 str(self.folder),
                 disk=PlainDisk,
                 timeout=LOCK_WAIT_S,
-                size_limit=self._size_limit,
+                size_limit=SIZE_LIMIT,
                 sqlite_secure_delete=1,  # values may be texts of visitors who are erased
             )
         return work(self._cache)
@@ -203,7 +202,7 @@ class DiskSharedCache:
     """Implements Cache in a folder, for all processes of one machine."""
 
     def __init__(self, folder: str | Path) -> None:
-        self._folder = DiskFolder(folder, MEGABYTES)
+        self._folder = DiskFolder(folder)
 
     def get(self, key: str) -> str | None:
         """Return the value, or None if it is absent or expired."""
@@ -271,33 +270,26 @@ class OptionalCache:
 
     def get(self, key: str) -> str | None:
         """Return the value, or None if it is absent, expired or out of reach."""
-        with _logged():
-            return self._cache.get(key)
-        return None
+        return self._tried(lambda: self._cache.get(key), None)
 
     def set(self, key: str, value: str, ttl_s: float) -> None:
         """Store or replace a value."""
-        with _logged():
-            self._cache.set(key, value, ttl_s)
+        self._tried(lambda: self._cache.set(key, value, ttl_s), None)
 
     def add(self, key: str, value: str, ttl_s: float) -> bool:
         """Store the value if the key is absent or expired. Return whether it was stored."""
-        with _logged():
-            return self._cache.add(key, value, ttl_s)
-        return False
+        return self._tried(lambda: self._cache.add(key, value, ttl_s), False)
 
     def delete(self, key: str) -> None:
         """Remove the value. An absent one is ignored."""
-        with _logged():
-            self._cache.delete(key)
+        self._tried(lambda: self._cache.delete(key), None)
 
-
-@contextmanager
-def _logged() -> Iterator[None]:
-    try:
-        yield
-    except StorageError as error:
-        log.warning("served without the shared cache: %s", error)
+    def _tried(self, work: Callable[[], Result], otherwise: Result) -> Result:
+        try:
+            return work()
+        except StorageError as error:
+            log.warning("served without the shared cache: %s", error)
+            return otherwise
 
 
 def _key(key: str) -> str:

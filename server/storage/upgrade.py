@@ -90,9 +90,8 @@ def revision(connection: Connection) -> str | None:
 
 
 def _works_from(connection: Connection) -> str:
-    if not any(
-        column["name"] == "works_from" for column in inspect(connection).get_columns("alembic_version")
-    ):
+    columns = inspect(connection).get_columns("alembic_version")
+    if all(column["name"] != "works_from" for column in columns):
         return ""
     found: str | None = connection.execute(text("SELECT works_from FROM alembic_version")).scalar()
     return found or ""

@@ -26,6 +26,7 @@ from tests.admin import (
     samples_sites,
 )
 from tests.admin.samples import ask, make_crawl, make_long_crawl, make_site, write_messages
+from tests.crawl_runs import begin_crawl
 from tests.servers import web_server
 
 EMAIL = "ada@example.com"
@@ -176,7 +177,7 @@ def busy(runtime, site):
     runtime.stores.sites.create(
         Site("docs", "Documentation of the lamp driver", "", ("https://docs.example/",))
     )
-    failed = runtime.stores.crawls.start("docs")
+    failed = begin_crawl(runtime.stores.crawls, "docs")
     runtime.stores.crawls.finish(
         failed,
         "failed",

@@ -11,6 +11,7 @@ from server.domain.site import Site
 from server.storage.content.content import ContentStore
 from server.storage.content.reader import PageRecord
 from server.storage.crawls.journal import CrawlJournal
+from tests.crawl_runs import begin_crawl
 
 
 def make_site(runtime, site_id="lantern", name="Lantern Shop", address="https://lantern.example/"):
@@ -33,7 +34,7 @@ def make_crawl(
     message="pages: 3 indexed, 0 unchanged, 0 removed; sections: 6 new, 0 removed",
 ):
     """A crawl that met every kind of address."""
-    crawl_id = runtime.stores.crawls.start(site_id)
+    crawl_id = begin_crawl(runtime.stores.crawls, site_id)
     root = runtime.stores.sites.get(site_id).start_urls[0]
     rows = [
         JournalEntry(f"{root}delivery", 1, found_on=root, state="fetched", reason="", status=200),

@@ -12,6 +12,7 @@ from server.storage.content.reader import PageRecord
 from server.storage.crawls.journal import CrawlJournal
 from server.storage.crawls.runs import PAGE
 from tests.admin.samples import ask
+from tests.crawl_runs import begin_crawl
 
 BY = "ada@example.com"
 ROOT = "https://lantern.example/"
@@ -21,6 +22,7 @@ HOURS = SiteFact(
     "hours", FactKind.HOURS, "Opening hours", "Monday 9:00–17:00; Sunday closed", f"{ROOT}delivery",
     "Monday\t9:00–17:00\nSunday\tclosed", "en", main=True,
 )  # fmt: skip
+
 FACTS = [
     SiteFact("phone", FactKind.PHONE, "", "+44 20 7946 0000", ROOT, "+44 20 7946 0000", "en", main=True),
     SiteFact("mail", FactKind.EMAIL, "Refunds", "refunds@lantern.example", f"{ROOT}returns", "", "en"),
@@ -83,7 +85,7 @@ def fill(runtime):
     pages.edit("lantern", f"{ROOT}lamp-care", texts.title, "# Lamp care\n\nUse a dry cloth.", "seen", BY)
     for waiting in runtime.stores.crawls.waiting():
         runtime.stores.crawls.finish(waiting.id, "done", "the page is live as it was decided")
-    run = runtime.stores.crawls.wait_for_page("lantern", PAGE, DELIVERY)
+    run = runtime.stores.crawls.wait("lantern", PAGE, DELIVERY)
     CrawlJournal(runtime.database, run).write([JournalEntry(DELIVERY, 0, state="fetched", content_hash="9")])
     runtime.stores.crawls.finish(run, "done", "changed; sections: 1 new, 1 removed")
     PageQuotes(runtime.database, "lantern").put(DELIVERY, "9", 1, 1)
@@ -104,7 +106,7 @@ def fill_card(runtime):
 
 def make_other_crawl(runtime):
     """A crawl that ended otherwise than that of samples.make_crawl."""
-    crawl_id = runtime.stores.crawls.start("lantern")
+    crawl_id = begin_crawl(runtime.stores.crawls, "lantern")
     rows = [
         JournalEntry(f"{ROOT}delivery", 1, found_on=ROOT, state="fetched", status=200, content_hash="new"),
         JournalEntry(

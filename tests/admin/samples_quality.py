@@ -8,6 +8,7 @@ from server.quality.gate_store import HELD, Gate
 from server.quality.questions import read_upload
 from server.quality.runs import summary_of
 from server.storage.leases import new_holder
+from tests.crawl_runs import begin_crawl
 
 QUESTIONS = (
     ("How long do parcels to islands take?", "/delivery", "lookup"),
@@ -20,6 +21,7 @@ QUESTIONS = (
     ("Do you repair radios?", "", "unanswerable"),
     ("When does the next train to Hamburg leave?", "", "unanswerable"),
 )  # fmt: skip
+
 PAGES = {
     "quality": "/admin/quality",
     "quality_site": "/admin/sites/lantern/quality",
@@ -135,7 +137,7 @@ def _answer(outcome, url):
 
 
 def hold_back(runtime, at="https://lantern.example"):
-    crawl_id = runtime.stores.crawls.start("lantern")
+    crawl_id = begin_crawl(runtime.stores.crawls, "lantern")
     runtime.stores.crawls.finish(
         crawl_id,
         "held",

@@ -12,6 +12,7 @@ from server.storage.content.reader import PageRecord
 from server.storage.crawls.journal import CrawlJournal
 from tests.admin.conftest import EMAIL, PASSWORD
 from tests.admin.tabs import opened
+from tests.crawl_runs import begin_crawl
 
 expect.set_options(timeout=20_000)
 
@@ -66,7 +67,7 @@ def follow_the_crawl(tab, runtime):
     expect(tab.get_by_role("button", name="Crawl again")).to_have_count(0)
     expect(tab.get_by_role("button", name="Stop")).to_be_enabled()
     tab.evaluate("window.sameDocument = true")
-    crawl_id = runtime.stores.crawls.start("lantern-example")
+    crawl_id = begin_crawl(runtime.stores.crawls, "lantern-example")
     runtime.stores.crawls.progress(crawl_id, 12, 3, 1)
     gone = JournalEntry("https://lantern.example/old", 1, state="gone", reason="not found", status=404)
     CrawlJournal(runtime.database, crawl_id).write([gone])
@@ -104,7 +105,7 @@ def test_the_embed_tag_is_copied(browser, address, cookie, site):
 
 
 def test_a_lost_connection_is_said_and_mended_by_itself(browser, address, cookie, runtime, site):
-    crawl_id = runtime.stores.crawls.start("lantern")
+    crawl_id = begin_crawl(runtime.stores.crawls, "lantern")
     with opened(browser, address, "desk", "light", [cookie], ("Failed to load resource",)) as tab:
         tab.route("**/progress", lambda route: route.abort())
         tab.goto("/admin/sites/lantern")

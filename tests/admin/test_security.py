@@ -25,6 +25,7 @@ from server.storage.crawls.journal import CrawlJournal
 from tests.admin.conftest import EMAIL, PASSWORD, Browser, log_in, make_app
 from tests.admin.routes import PUBLIC, VALUES, rules
 from tests.admin.tabs import opened
+from tests.crawl_runs import begin_crawl
 
 HOSTILE = [
     "<script>window.pwned = 1; alert(1)</script>",
@@ -54,7 +55,7 @@ def trapped(runtime, site, operator_id):
         record = PageRecord(url, text, "en", f"{number}", "", "", 0, datetime.now(UTC))
         content.put_page(record, [Chunk(f"t-{number}", url, text, (text, ALL), ALL, 0, "en", ALL)], [])
     content.go_live()
-    crawl_id = runtime.stores.crawls.start("trap")
+    crawl_id = begin_crawl(runtime.stores.crawls, "trap")
     rows = [
         JournalEntry(
             f"https://trap.example/{number}\"'><script>window.pwned=1</script>",

@@ -11,6 +11,7 @@ from server.domain.site import Site
 from server.runtime.answering import open_pipeline
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
+from tests.crawl_runs import begin_crawl
 from tests.websites import SHOP, Website, serve
 
 PAGES = {
@@ -52,7 +53,7 @@ def crawled(web, tmp_path_factory, model_cache):
     runtime = open_runtime(Settings.of(data_dir=folder, crawl_allow_private=True))
     made = Site("shop", "Lantern Shop", "Lantern Shop", (f"{web.url}/",), language="en")
     runtime.stores.sites.create(replace(made, options=ALLOWED))
-    runtime.crawling.refresh("shop", runtime.stores.crawls.start("shop"))
+    runtime.crawling.refresh("shop", begin_crawl(runtime.stores.crawls, "shop"))
     runtime.close()
     return folder
 

@@ -19,7 +19,7 @@ from server.settings import Settings
 from server.storage.conversations.conversations import ConversationStore, Retention
 from server.storage.delivery.contact import ContactStore
 from server.storage.delivery.events import EventStore, WebhookStore, event_deliveries
-from server.storage.errors import UnknownWebhook
+from server.storage.errors import UnknownRecord
 from server.storage.schema.conversations import conversations, messages
 from server.storage.sites.incidents import IncidentStore
 from server.storage.sites.sites import SiteStore
@@ -135,7 +135,7 @@ def test_a_removed_webhook_takes_its_deliveries_along(desk, receiver):
     desk.hooks.remove(hook)
     desk.send()
     assert receiver.requests == []
-    with pytest.raises(UnknownWebhook):
+    with pytest.raises(UnknownRecord):
         desk.hooks.get(hook)
 
 

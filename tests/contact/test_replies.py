@@ -7,7 +7,7 @@ import pytest
 from server.contact.messages import REPLY_FAILED
 from server.domain.contact import Channel, DeliveryState
 from server.storage.delivery.contact import ReplyStore, reply_deliveries
-from server.storage.errors import UnknownContactRequest
+from server.storage.errors import UnknownRecord
 from tests.contact.conftest import text_of
 
 
@@ -99,7 +99,7 @@ def test_a_reply_goes_with_its_visitor(office, post):
     send_all(office)
     assert post.letters == []
     assert ReplyStore(office.database).find(reply.id) is None
-    with pytest.raises(UnknownContactRequest):
+    with pytest.raises(UnknownRecord):
         ReplyStore(office.database).add(request.id, "ada", "Hello")
     assert office.contact.total() == 0
     assert reply.at <= datetime.now(UTC)

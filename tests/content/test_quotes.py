@@ -3,10 +3,13 @@
 from datetime import UTC, datetime
 from uuid import uuid4
 
+from sqlalchemy import select
+
 from server.domain.answer import Message
 from server.domain.chunk import PageWords
 from server.storage.content.quotes import CitedPages, PageQuotes
 from server.storage.content.source_pages import SourcePages
+from server.storage.schema.content import page_quotes
 
 REFUNDS = "When are refunds paid?"
 
@@ -23,8 +26,10 @@ def ask(shop, question):
 
 
 def health(shop, path):
-    found = PageQuotes(shop.runtime.database, "shop").get(shop.url(path))
-    return found and (found.checked, found.broken)
+    figures = select(page_quotes.c.checked, page_quotes.c.broken).where(page_quotes.c.url == shop.url(path))
+    with shop.runtime.database.connect() as connection:
+        found = connection.execute(figures).first()
+    return found and tuple(found)
 
 
 def test_quotes_break_when_their_page_changes_and_heal_when_it_changes_back(shop):

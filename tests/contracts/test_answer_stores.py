@@ -13,7 +13,7 @@ from server.domain.spending import Used
 from server.storage.conversations.conversations import ConversationStore
 from server.storage.conversations.curated import CuratedStore, count_hit
 from server.storage.conversations.figures import UsageStore
-from server.storage.errors import UnknownCuratedAnswer, UnknownSite
+from server.storage.errors import UnknownRecord, UnknownSite
 from server.storage.sites.sites import SiteStore
 
 
@@ -46,9 +46,9 @@ class TestCurated:
         assert store.all(site, 1, 1)[0].id == other.id
         assert store.remove(site, first.id)
         assert not store.remove(site, first.id)
-        with pytest.raises(UnknownCuratedAnswer):
+        with pytest.raises(UnknownRecord):
             store.get(site, first.id)
-        with pytest.raises(UnknownCuratedAnswer):
+        with pytest.raises(UnknownRecord):
             store.save(changed, "y")
 
     def test_days_hits_and_the_comparison_are_kept(self, database, site):
@@ -96,7 +96,7 @@ class TestCurated:
         saved = store.save(CuratedAnswer(site, ("a",), "A"), "x")
         assert store.all("other") == []
         assert not store.remove("other", saved.id)
-        with pytest.raises(UnknownCuratedAnswer):
+        with pytest.raises(UnknownRecord):
             store.get("other", saved.id)
 
     def test_they_go_with_their_site(self, database, site):

@@ -15,6 +15,7 @@ from server.storage.crawls.runs import CrawlStore
 from server.storage.database import Database
 from server.storage.errors import UnknownRecord
 from server.storage.sites.sites import SiteStore
+from tests.crawl_runs import begin_crawl
 
 ROOT = "https://shop.example"
 
@@ -26,7 +27,7 @@ def reopen(request, tmp_path):
         return _files(tmp_path / "crawl.journal", request)
     database = _database(request, tmp_path)
     SiteStore(database).create(Site("shop", "Shop", "", (f"{ROOT}/",)))
-    crawl_id = CrawlStore(database).start("shop")
+    crawl_id = begin_crawl(CrawlStore(database), "shop")
     return lambda: CrawlJournal(database, crawl_id)
 
 
@@ -123,7 +124,7 @@ def test_a_journal_is_written_while_it_is_read(journal):
 def test_crawls_do_not_mix(database):
     SiteStore(database).create(Site("shop", "Shop", "", (f"{ROOT}/",)))
     crawls = CrawlStore(database)
-    one, other = (CrawlJournal(database, crawls.start("shop")) for _ in range(2))
+    one, other = (CrawlJournal(database, begin_crawl(crawls, "shop")) for _ in range(2))
     one.write([entry("a", visit="x")])
     one.note("template", "one")
     other.settle([f"{ROOT}/a"])
@@ -158,7 +159,7 @@ while True:
 
 def test_what_a_call_wrote_survives_kill_9_and_no_call_is_there_by_half(database, database_url):
     SiteStore(database).create(Site("shop", "Shop", "", (f"{ROOT}/",)))
-    crawl_id = CrawlStore(database).start("shop")
+    crawl_id = begin_crawl(CrawlStore(database), "shop")
     code = [sys.executable, "-c", KILLED, database_url, str(crawl_id)]
     root = Path(__file__).parents[2]
     with subprocess.Popen(code, stdout=subprocess.PIPE, text=True, cwd=root) as writer:

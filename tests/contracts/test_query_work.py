@@ -26,7 +26,7 @@ from server.domain.question import Query, Question, Turn
 from server.domain.site import Site
 from server.domain.tuning import Tuning
 from server.retrieval.rarity import Rarity
-from server.runtime.query_work import QueryWork
+from server.runtime.answering import QueryWork
 
 TEXTS = [
     "",

@@ -15,6 +15,7 @@ from server.storage.crawls import frontier as frontiers
 from server.storage.crawls.frontier import HostTurns, LeasedUrls, SharedFrontier, offered
 from server.storage.crawls.runs import CrawlStore
 from server.storage.sites.sites import SiteStore
+from tests.crawl_runs import begin_crawl
 
 ROOT = "https://shop.example"
 ITEMS = [Item(f"{ROOT}/{number}", number % 3, number, ROOT) for number in range(9)]
@@ -23,7 +24,7 @@ ITEMS = [Item(f"{ROOT}/{number}", number % 3, number, ROOT) for number in range(
 @pytest.fixture
 def crawl_id(database):
     SiteStore(database).create(Site("shop", "Shop", "", (f"{ROOT}/",)))
-    return CrawlStore(database).start("shop")
+    return begin_crawl(CrawlStore(database), "shop")
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from server.storage.errors import (
     SiteExists,
     StorageError,
     UnknownConversation,
-    UnknownMessage,
+    UnknownRecord,
     UnknownSite,
 )
 from server.storage.sites.incidents import IncidentStore
@@ -227,8 +227,8 @@ class TestFeedback:
     def test_only_the_visitor_who_asked_may_judge(self, database, conversations):
         store, asked = FeedbackStore(database), message(conversations.start("shop", "v"))
         conversations.add(asked)
-        with pytest.raises(UnknownMessage):
+        with pytest.raises(UnknownRecord):
             store.put(asked.id, "w", True, "")
-        with pytest.raises(UnknownMessage):
+        with pytest.raises(UnknownRecord):
             store.put("none", "v", True, "")
         assert store.of([asked.id]) == {}

@@ -8,6 +8,7 @@ import pytest
 from server.domain.site import Site
 from server.runtime.runtime import open_runtime
 from server.settings.reading import load_settings
+from tests.crawl_runs import begin_crawl
 from tests.websites import SHOP, Website, serve
 
 FLOOR = "0.5"
@@ -26,7 +27,7 @@ class Shop:
         return self.runtime.stores.sites.get("shop")
 
     def crawl(self):
-        crawl_id = self.runtime.stores.crawls.start("shop")
+        crawl_id = begin_crawl(self.runtime.stores.crawls, "shop")
         assert self.runtime.crawling.refresh("shop", crawl_id)
         assert self.runtime.stores.crawls.get(crawl_id).state == "done"
         return crawl_id

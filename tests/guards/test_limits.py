@@ -174,16 +174,6 @@ def test_without_its_folder_everything_is_allowed_and_the_log_says_so(tmp_path, 
     assert "rate limits are not kept" in caplog.text
 
 
-def test_plain_counters_end_with_their_first_entry(tmp_path):
-    storage = DiskStorage(tmp_path)
-    assert [storage.incr("count", 60), storage.incr("count", 60, amount=3)] == [1, 4]
-    assert storage.get("count") == 4
-    assert storage.get_expiry("count") == pytest.approx(time.time() + 60, abs=2)
-    storage.clear("count")
-    assert storage.get("count") == 0
-    assert storage.check()
-
-
 def test_settings_choose_where_counts_are_kept(tmp_path):
     limits = RateLimits.open("", tmp_path / "limits")
     limits.hit("1/minute", "ada")

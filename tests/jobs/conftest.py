@@ -12,12 +12,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from server.answering.ranking import compared_texts
 from server.domain.site import Site
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
-from server.storage.content.page_facts import PageMoves
+from server.storage.schema.content import page_moves
 from tests.websites import Website, serve
 
 ROOT = Path(__file__).parents[2]
@@ -184,9 +185,10 @@ class Installation:
         return {url.removeprefix(self.website.url) for url in found}
 
     def moves(self):
-        moved = PageMoves(self.runtime.database, "shop").all()
+        with self.runtime.database.connect() as connection:
+            moved = connection.execute(select(page_moves.c.old_url, page_moves.c.new_url)).all()
         root = self.website.url
-        return {old.removeprefix(root): new.removeprefix(root) for old, new in moved.items()}
+        return {old.removeprefix(root): new.removeprefix(root) for old, new in moved}
 
     def check_indexes(self):
         """Every live chunk has its vector and its words, and nothing else has."""

@@ -14,6 +14,7 @@ from server.jobs.floor_check import HEADINGS, PHRASES
 from server.quality.variant import EvaluatedVariant
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
+from tests.crawl_runs import begin_crawl
 from tests.websites import SHOP, Website, serve
 
 
@@ -27,7 +28,7 @@ class Owner:
             self.runtime.stores.sites.create(Site("shop", "Shop", "", (f"{website.url}/",)))
 
     def crawl(self):
-        crawl_id = self.runtime.stores.crawls.start("shop")
+        crawl_id = begin_crawl(self.runtime.stores.crawls, "shop")
         self.website.requests.clear()
         self.runtime.crawling.refresh("shop", crawl_id)
         return self.runtime.stores.crawls.latest("shop")
@@ -161,7 +162,7 @@ def test_lost_vectors_are_made_anew(owner):
 
 
 def test_a_crawl_that_a_killed_worker_left_is_queued_again(owner):
-    owner.runtime.stores.crawls.start("shop")
+    begin_crawl(owner.runtime.stores.crawls, "shop")
     owner.runtime.crawling.upkeep().take_up_left()
     assert owner.runtime.stores.crawls.latest("shop").state == "waiting"
     assert len(owner.runtime.crawling.jobs) == 1

@@ -13,6 +13,7 @@ from server.storage.crawls.runs import CrawlStore, ScheduleStore
 from server.storage.database import Database
 from server.storage.errors import StorageError, UnknownSite
 from server.storage.sites.sites import SiteStore
+from tests.crawl_runs import begin_crawl
 from tests.servers import redis_server
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -81,7 +82,7 @@ def test_of_many_workers_one_starts_a_crawl_whose_time_has_come(database, databa
 @pytest.mark.parametrize("state", ["waiting", "running", "paused"])
 def test_a_site_whose_crawl_goes_on_waits_for_its_next_time(database, schedules, state):
     crawls = CrawlStore(database)
-    crawl_id = crawls.start("shop") if state == "running" else crawls.wait("shop")
+    crawl_id = begin_crawl(crawls, "shop") if state == "running" else crawls.wait("shop")
     if state == "paused":
         crawls.set_aside(crawls.get(crawl_id))
     schedules.set("shop", "daily", NOON)
@@ -106,7 +107,7 @@ def test_crawls_that_wait_without_a_job_are_queued_and_those_of_a_busy_site_are_
 
 def test_a_crawl_that_was_left_is_queued_once(database, schedules):
     crawls = CrawlStore(database)
-    left = crawls.start("shop")
+    left = begin_crawl(crawls, "shop")
     queued = []
     for _ in range(2):
         upkeep_of(database, queued).take_up_left()

@@ -9,8 +9,7 @@ from cyclonedx.validation.json import JsonStrictValidator
 
 from server.__main__ import main
 from server.packages.advisories import check
-from server.packages.bill_of_materials import bill_of_materials
-from server.packages.installed import all_installed
+from server.packages.installed import all_installed, bill_of_materials
 
 
 def advisory(id="PYSEC-1", name="example", events=None, versions=(), **more):

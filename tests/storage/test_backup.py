@@ -33,6 +33,7 @@ from server.storage.people.operators import OperatorStore
 from server.storage.people.passkeys import PasskeyStore
 from server.storage.schema import metadata
 from server.storage.sites.sites import SiteStore
+from tests.crawl_runs import begin_crawl
 
 WORDS = 'Umlaute äöü, 漢字, emoji 🏮, quote " and \\ and\nnew line'
 
@@ -97,7 +98,7 @@ def fill(database):
     ApiKeyStore(database).create("k", [Scope.ASK], "ada@example.com", site_id="shop")
     AuditLog(database).add("ada@example.com", "did something", "shop", {"n": 1})
     crawls = CrawlStore(database)
-    crawls.finish(crawls.start("shop"), "done", "fine")
+    crawls.finish(begin_crawl(crawls, "shop"), "done", "fine")
 
 
 def state(database, but=(LEFT_OUT - DERIVED) | {"audit"}):
@@ -214,7 +215,7 @@ def test_a_backup_sees_one_moment_while_visitors_write(database, monkeypatch):
 
 def test_what_was_under_way_is_under_way_no_more(database):
     fill(database)
-    CrawlStore(database).start("shop")
+    begin_crawl(CrawlStore(database), "shop")
     bring(database, backed_up(database))
     assert CrawlStore(database).latest("shop").state == "stopped"
 

@@ -13,6 +13,7 @@ from server.storage.errors import UnknownRecord, UnknownSite
 from server.storage.leases import LEASE_S, new_holder
 from server.storage.schema.sites import crawls as crawl_table
 from server.storage.sites.sites import SiteStore
+from tests.crawl_runs import begin_crawl
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def crawls(database):
 
 def test_a_crawl_is_followed_from_start_to_end(crawls, site):
     assert crawls.latest("shop") is None
-    id = crawls.start("shop")
+    id = begin_crawl(crawls, "shop")
     running = crawls.latest("shop")
     assert (running.id, running.site_id, running.state, running.finished_at) == (id, "shop", "running", None)
     crawls.progress(id, found=9, fetched=5, indexed=3)
@@ -37,13 +38,13 @@ def test_the_crawl_that_waits_is_the_one_that_starts(crawls, site):
     id = crawls.wait("shop")
     assert crawls.wait("shop") == id
     assert crawls.latest("shop").state == "waiting"
-    assert crawls.start("shop") == id
+    assert crawls.claim(id, "somebody 1 x").id == id
     assert crawls.latest("shop").state == "running"
     assert crawls.wait("shop") != id
 
 
 def test_addresses_are_shown_with_their_last_state(database, crawls, site):
-    id = crawls.start("shop")
+    id = begin_crawl(crawls, "shop")
     journal = CrawlJournal(database, id)
     journal.write(
         [
@@ -62,7 +63,7 @@ def test_addresses_are_shown_with_their_last_state(database, crawls, site):
 
 
 def test_addresses_are_filtered_and_paged(database, crawls, site):
-    id = crawls.start("shop")
+    id = begin_crawl(crawls, "shop")
     CrawlJournal(database, id).write(
         [
             JournalEntry(
@@ -81,7 +82,7 @@ def test_addresses_are_filtered_and_paged(database, crawls, site):
 
 
 def test_of_a_crawl_that_ended_the_counts_are_stored(database, crawls, site):
-    id = crawls.start("shop")
+    id = begin_crawl(crawls, "shop")
     journal = CrawlJournal(database, id)
     journal.write([JournalEntry("u/1", 0, state="fetched")])
     crawls.finish(id, "done")
@@ -154,7 +155,7 @@ def test_a_change_of_a_crawl_that_changed_meanwhile_is_refused(crawls, site):
 
 
 def test_crawls_that_a_crash_cut_off_are_found(crawls, site):
-    ended, cut = crawls.start("shop"), crawls.start("shop")
+    ended, cut = begin_crawl(crawls, "shop"), begin_crawl(crawls, "shop")
     crawls.finish(ended, "failed", "no page")
     crawls.wait("shop")
     assert [run.id for run in crawls.interrupted()] == [cut]
@@ -163,7 +164,7 @@ def test_crawls_that_a_crash_cut_off_are_found(crawls, site):
 
 
 def test_only_the_newest_crawls_are_kept(database, crawls, site):
-    ids = [crawls.start("shop") for _ in range(KEPT_CRAWLS + 3)]
+    ids = [begin_crawl(crawls, "shop") for _ in range(KEPT_CRAWLS + 3)]
     CrawlJournal(database, ids[-1]).write([JournalEntry("u", 0, state="fetched")])
     assert [run.id for run in crawls.history("shop", 100)] == ids[:2:-1]
     assert [run.id for run in crawls.history("shop", 2)] == ids[:-3:-1]
@@ -172,7 +173,7 @@ def test_only_the_newest_crawls_are_kept(database, crawls, site):
 
 def test_unknown_crawls_and_sites_are_named(crawls, site):
     with pytest.raises(UnknownSite, match="'none'"):
-        crawls.start("none")
+        begin_crawl(crawls, "none")
     for write in (
         lambda: crawls.progress(99, 1, 1, 1),
         lambda: crawls.finish(99, "done"),
@@ -184,7 +185,7 @@ def test_unknown_crawls_and_sites_are_named(crawls, site):
 
 
 def test_crawls_go_with_their_site(database, crawls, site):
-    id = crawls.start("shop")
+    id = begin_crawl(crawls, "shop")
     CrawlJournal(database, id).write([JournalEntry("u", 0, state="fetched")])
     SiteStore(database).delete("shop")
     assert crawls.addresses.urls(id) == []

@@ -80,7 +80,7 @@ def test_a_pickle_in_a_cache_runs_nothing_and_counts_as_absent(tmp_path):
 
 
 def test_a_cache_takes_no_objects(tmp_path):
-    folder = DiskFolder(tmp_path / "cache", 1)
+    folder = DiskFolder(tmp_path / "cache")
     with pytest.raises(TypeError, match="neither text nor number"):
         folder.run(lambda cache: cache.set("key", {"an": "object"}))
     with pytest.raises(TypeError, match="neither text nor number"):

@@ -19,6 +19,7 @@ from server.storage.crawls.journal import CrawlJournal
 from server.storage.crawls.runs import DECISION, PAGE, CrawlStore
 from server.storage.errors import TooManyPins, UnknownSite
 from server.storage.leases import new_holder
+from tests.crawl_runs import begin_crawl
 
 ROOT = "https://shop.example"
 BASE = "https://docent.example"
@@ -168,12 +169,12 @@ def test_pages_are_listed_by_what_is_asked(database, site, wanted, paths):
 
 def test_runs_about_single_pages_are_no_crawls_of_the_site(database, site):
     crawls = CrawlStore(database, kept=2)
-    whole = crawls.start("shop")
+    whole = begin_crawl(crawls, "shop")
     crawls.finish(whole, "done")
-    page = crawls.wait_for_page("shop", PAGE, "u")
-    assert crawls.wait_for_page("shop", PAGE, "u") == page, "one that waits is that one"
-    decision = crawls.wait_for_page("shop", DECISION, "u")
-    assert len({page, decision, crawls.wait_for_page("shop", PAGE, "v")}) == 3
+    page = crawls.wait("shop", PAGE, "u")
+    assert crawls.wait("shop", PAGE, "u") == page, "one that waits is that one"
+    decision = crawls.wait("shop", DECISION, "u")
+    assert len({page, decision, crawls.wait("shop", PAGE, "v")}) == 3
     assert crawls.latest("shop").id == whole
     assert [run.kind for run in crawls.runs("shop")] == ["page", "decision", "page", "site"]
     assert crawls.latest_of_page("shop", "u").id == decision
@@ -187,16 +188,16 @@ def test_runs_about_single_pages_are_no_crawls_of_the_site(database, site):
 def test_old_runs_of_each_kind_are_forgotten(database, site):
     crawls = CrawlStore(database, kept=2)
     for number in range(4):
-        crawls.finish(crawls.start("shop"), "done")
+        crawls.finish(begin_crawl(crawls, "shop"), "done")
         for part in range(5):
-            crawls.finish(crawls.wait_for_page("shop", PAGE, f"{number}-{part}"), "done")
+            crawls.finish(crawls.wait("shop", PAGE, f"{number}-{part}"), "done")
     assert len(crawls.runs("shop", "site", 99)) == 2
     assert len(crawls.runs("shop", "page", 99)) == 10
 
 
 def test_two_crawls_are_told_apart(database, site):
     crawls = CrawlStore(database)
-    first, second = crawls.start("shop"), crawls.start("shop")
+    first, second = begin_crawl(crawls, "shop"), begin_crawl(crawls, "shop")
     CrawlJournal(database, first).write(
         [
             JournalEntry("same", 1, state="fetched", content_hash="1"),
@@ -234,7 +235,7 @@ def test_two_crawls_are_told_apart(database, site):
 
 def test_reasons_are_counted_without_their_addresses(database, site):
     crawls = CrawlStore(database)
-    crawl_id = crawls.start("shop")
+    crawl_id = begin_crawl(crawls, "shop")
     CrawlJournal(database, crawl_id).write(
         [
             JournalEntry("1", 1, state="duplicate", reason="same content as https://shop.example/a"),

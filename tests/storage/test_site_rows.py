@@ -18,6 +18,7 @@ from server.storage.schema.conversations import conversations, messages
 from server.storage.schema.sites import crawl_urls, sites
 from server.storage.sites import sites as site_rows
 from server.storage.sites.sites import SiteStore, remove_site_rows, talked_since
+from tests.crawl_runs import begin_crawl
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def other(database):
 def fill(database, site_id, count=7):
     """`count` pages, addresses and conversations of a site."""
     content, talks = ContentStore(database, site_id), ConversationStore(database)
-    journal = CrawlJournal(database, CrawlStore(database).start(site_id))
+    journal = CrawlJournal(database, begin_crawl(CrawlStore(database), site_id))
     for number in range(count):
         url = f"https://{site_id}.example/{number}"
         page = PageRecord(url, "T", "en", f"h{number}", "", "", 0, now(), None, "")

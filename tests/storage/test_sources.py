@@ -8,7 +8,7 @@ from server.storage.content.content import ContentStore
 from server.storage.content.reader import PageRecord
 from server.storage.content.source_pages import PageVersion, SourceItem, SourcePages
 from server.storage.content.sources import SourceKind, SourceStore
-from server.storage.errors import SourceTooLarge, UnknownSite, UnknownSource
+from server.storage.errors import SourceTooLarge, UnknownRecord, UnknownSite
 from server.storage.sites.sites import SiteStore
 
 MOST = 1000
@@ -66,9 +66,9 @@ def test_a_site_may_take_only_so_much(store):
 def test_unknown_ones_say_so(store):
     with pytest.raises(UnknownSite):
         put(store, site="nobody")
-    with pytest.raises(UnknownSource):
+    with pytest.raises(UnknownRecord):
         store.get("shop", "x")
-    with pytest.raises(UnknownSource):
+    with pytest.raises(UnknownRecord):
         store.remove("shop", "x")
 
 

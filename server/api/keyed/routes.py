@@ -29,7 +29,7 @@ from server.domain.curated import CuratedAnswer
 from server.domain.gap import GapStatus
 from server.domain.question import PROGRAM
 from server.domain.site import Site
-from server.storage.errors import UnknownConversation, UnknownCuratedAnswer
+from server.storage.errors import UnknownConversation, UnknownRecord
 from server.storage.people.api_keys import MARK, ApiKey, Scope
 
 HOW = "Send an API key as Authorization: Bearer docent_..., made on the dashboard under Settings, API keys."
@@ -283,7 +283,7 @@ def _found(site_id: str, number: str) -> CuratedAnswer:
         # Longer numbers than a database has are no answer's.
         if number.isascii() and number.isdigit() and len(number) < 19:
             return stores().curated.get(site_id, int(number))
-    except UnknownCuratedAnswer:
+    except UnknownRecord:
         pass
     raise ApiError(404, "answer_unknown", "The site has no such curated answer.")
 

@@ -27,7 +27,7 @@ from server.domain.answer import Answer, Citation
 from server.domain.events import EventKind
 from server.domain.question import VisitorPage
 from server.storage.conversations.questions import QuestionLog
-from server.storage.errors import UnknownConversation, UnknownMessage
+from server.storage.errors import UnknownConversation, UnknownRecord
 
 LAST_EVENT = "Send the id of the last event that arrived as Last-Event-ID: MESSAGE_ID:NUMBER."
 
@@ -153,7 +153,7 @@ def judge() -> Response:
     comment = body.comment.replace("\x00", " ").strip()
     try:
         dialogue().feedback.put(body.message_id, caller.visitor_id, body.helpful, comment)
-    except UnknownMessage:
+    except UnknownRecord:
         raise ApiError(404, "message_unknown", "This answer is not yours or was erased.") from None
     if not body.helpful:
         runtime().forget_answer(body.message_id)

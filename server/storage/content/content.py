@@ -8,10 +8,10 @@ went live: the next build continues from them, or `discard_unfinished` reverts t
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, astuple
-from datetime import datetime
-from typing import Any
+from dataclasses import asdict
+from functools import partial
 
+from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, Connection, bindparam, case, delete, exists, or_, select, true, update
 
 from crawler.spilling import Spilling
@@ -28,7 +28,7 @@ from server.storage.store import SiteRows
 _NEWEST_PAGE = (pages.c.site_id == bindparam("site"), pages.c.died.is_(None))
 
 _FIELDS = tuple(Chunk.__dataclass_fields__)
-_MOMENTS = ("fetched_at", "first_seen_at")
+_RECORD = TypeAdapter(PageRecord)
 
 
 class ContentStore(SiteRows):
@@ -52,7 +52,9 @@ class ContentStore(SiteRows):
 
     def known_pages(self) -> Spilling[PageRecord]:
         """Return all pages by address in their newest state, live or not yet."""
-        found = Spilling(_page_to_json, _page_from_json)
+        found: Spilling[PageRecord] = Spilling(
+            partial(_RECORD.dump_python, mode="json"), _RECORD.validate_python
+        )
         with self._db.snapshot() as connection:
             streamed = connection.execution_options(yield_per=BATCH)
             for row in streamed.execute(select(*PAGE).where(*_NEWEST_PAGE), {"site": self.site_id}):
@@ -72,7 +74,10 @@ class ContentStore(SiteRows):
         """
         with self._db.begin() as connection:
             live = self._hold(connection)
-            self._end(connection, removed, live + 1)
+            if removed:
+                alive = (chunks.c.site_id == self.site_id, chunks.c.died.is_(None))
+                ended = update(chunks).where(*alive, among(self._db.dialect, chunks.c.id, "ids"))
+                connection.execute(ended.values(died=live + 1), {"ids": list(removed)})
             if added:
                 own = {"site_id": self.site_id, "born": live + 1, "died": None}
                 rows = [{name: getattr(chunk, name) for name in _FIELDS} | own for chunk in added]
@@ -133,7 +138,8 @@ class ContentStore(SiteRows):
             newest = self._chunks_of(url)
             ids = list(connection.execute(select(chunks.c.id).where(*newest)).scalars())
             connection.execute(update(chunks).where(*newest).values(died=generation))
-            self._end_page(connection, url, generation)
+            page = update(pages).where(*_NEWEST_PAGE, pages.c.url == bindparam("at"))
+            connection.execute(page.values(died=generation), {"site": self.site_id, "at": url})
         return ids
 
     def discard_unfinished(self) -> list[str]:
@@ -185,12 +191,6 @@ class ContentStore(SiteRows):
             raise self._unknown()
         return int(generation)
 
-    def _end(self, connection: Connection, ids: Sequence[str], generation: int) -> None:
-        alive = (chunks.c.site_id == self.site_id, chunks.c.died.is_(None))
-        ended = update(chunks).where(*alive, among(self._db.dialect, chunks.c.id, "ids"))
-        if ids:
-            connection.execute(ended.values(died=generation), {"ids": list(ids)})
-
     def _chunks_of(self, url: str) -> tuple[ColumnElement[bool], ...]:
         """Chunks of a page in the newest state written."""
         return chunks.c.site_id == self.site_id, chunks.c.url == url, chunks.c.died.is_(None)
@@ -213,19 +213,5 @@ class ContentStore(SiteRows):
             },
         )
 
-    def _end_page(self, connection: Connection, url: str, generation: int) -> None:
-        newest = update(pages).where(*_NEWEST_PAGE, pages.c.url == bindparam("at"))
-        connection.execute(newest.values(died=generation), {"site": self.site_id, "at": url})
-
     def _unknown(self) -> UnknownSite:
         return UnknownSite(f"there is no site {self.site_id!r}: it was deleted, or never made")
-
-
-def _page_to_json(page: PageRecord) -> list[Any]:
-    return [part.isoformat() if isinstance(part, datetime) else part for part in astuple(page)]
-
-
-def _page_from_json(parts: list[Any]) -> PageRecord:
-    texts = dict(zip(PageRecord.__dataclass_fields__, parts, strict=True))
-    moments = {name: texts[name] and datetime.fromisoformat(texts[name]) for name in _MOMENTS}
-    return PageRecord(**texts | moments)

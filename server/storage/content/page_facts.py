@@ -75,12 +75,6 @@ class PageMoves(SiteRows):
                 moved = update(pages).where(mine, pages.c.url == new_url)
                 connection.execute(moved.values(first_seen_at=seen))
 
-    def all(self) -> dict[str, str]:
-        """Return the new addresses by old address."""
-        mine = select(page_moves.c.old_url, page_moves.c.new_url)
-        rows = self._rows(mine.where(page_moves.c.site_id == self.site_id))
-        return {old: new for old, new in rows}
-
 
 class StoredText:
     """All pages of one generation, from which derived indexes are built. Implements SiteText."""

@@ -14,7 +14,6 @@ from server.storage.schema.content import page_decisions as decisions
 from server.storage.schema.content import page_quotes as quotes
 from server.storage.schema.content import pages
 from server.storage.schema.sites import sites
-from server.storage.statements import AnySelect
 from server.storage.store import SiteRows
 
 ADDRESS, TIMES, LAST = "address", "times", "last"
@@ -75,7 +74,14 @@ class PageList(SiteRows):
             joined = joined.outerjoin(citations, of_page)
             first = citations.c.times if wanted.sort == TIMES else citations.c.last_at
             order.insert(0, first.desc().nulls_last())
-        found = self._columns().select_from(joined).where(*self._conditions(wanted))
+        shown = select(
+            *(pages.c.url, pages.c.title, pages.c.language, pages.c.source, pages.c.fetched_at),
+            func.coalesce(decisions.c.edited, False),
+            func.coalesce(decisions.c.pinned, False),
+            func.coalesce(HAS_NEWS, False),
+            func.coalesce(quotes.c.broken, 0),
+        )
+        found = shown.select_from(joined).where(*self._conditions(wanted))
         rows = self._rows(found.order_by(*order).limit(limit).offset(offset))
         return [ListedPage(*row) for row in rows]
 
@@ -89,15 +95,6 @@ class PageList(SiteRows):
             pages.c.site_id == self.site_id,
             sites.c.id == self.site_id,
             alive_in(pages, sites.c.generation),
-        )
-
-    def _columns(self) -> AnySelect:
-        return select(
-            *(pages.c.url, pages.c.title, pages.c.language, pages.c.source, pages.c.fetched_at),
-            func.coalesce(decisions.c.edited, False),
-            func.coalesce(decisions.c.pinned, False),
-            func.coalesce(HAS_NEWS, False),
-            func.coalesce(quotes.c.broken, 0),
         )
 
     def _conditions(self, wanted: PageFilter) -> list[ColumnElement[bool]]:

@@ -82,11 +82,6 @@ class PageQuotes(SiteRows):
         own = select(quotes.c.url, quotes.c.content_hash).where(quotes.c.site_id == self.site_id)
         return {row.url: row.content_hash for row in self._rows(own)}
 
-    def get(self, url: str) -> QuoteHealth | None:
-        """Return the state of one page, or None."""
-        row = self._row(select(*_COLUMNS).where(quotes.c.site_id == self.site_id, quotes.c.url == url))
-        return None if row is None else QuoteHealth(*row)
-
     def put(self, url: str, content_hash: str, checked: int, broken: int) -> None:
         """Store the result of a check of a page. Raises UnknownSite."""
         row = {"site_id": self.site_id, "url": url, "content_hash": content_hash, "checked": checked}

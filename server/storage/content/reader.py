@@ -17,7 +17,7 @@ from server.domain.chunk import Chunk, joined_text
 from server.storage.database import Database
 from server.storage.schema.content import chunks, page_facts, pages
 from server.storage.schema.sites import sites
-from server.storage.statements import AnySelect, among
+from server.storage.statements import among
 from server.storage.store import SiteRows, columns_of
 
 BATCH = 1000
@@ -65,15 +65,11 @@ class _Statements:
         site: BindParameter[str] = bindparam("site")
         at: ColumnElement[int] = sites.c.generation if live else bindparam("generation")
         own = [sites.c.id == site] if live else []
-        self._chunks = select(*CHUNK).where(chunks.c.site_id == site, *own, alive_in(chunks, at))
-        of_pages = (pages.c.site_id == site, *own, alive_in(pages, at))
-        self._pages = select(*PAGE).where(*of_pages)
-        self._by_id: dict[str, AnySelect] = {}
-        self.page = self._chunks.where(chunks.c.url == bindparam("url")).order_by(chunks.c.position)
-        self.find = self._pages.where(pages.c.url == bindparam("url"))
-        self.pages = self._pages.order_by(pages.c.url).limit(bindparam("count"))
-        self.hashes = self._pages.with_only_columns(pages.c.url, pages.c.content_hash)
-        self.ids = self._chunks.with_only_columns(chunks.c.id)
+        of_pages = select(*PAGE).where(pages.c.site_id == site, *own, alive_in(pages, at))
+        self.find = of_pages.where(pages.c.url == bindparam("url"))
+        self.pages = of_pages.order_by(pages.c.url).limit(bindparam("count"))
+        self.hashes = of_pages.with_only_columns(pages.c.url, pages.c.content_hash)
+        self.ids = select(chunks.c.id).where(chunks.c.site_id == site, *own, alive_in(chunks, at))
         # Written so that only the index of generations is read, which contains every chunk of the site.
         counted = (
             select(func.count()).where(
@@ -83,14 +79,13 @@ class _Statements:
         )
         self.counts = select(*(one.scalar_subquery() for one in counted))
 
-    def by_id(self, dialect: str) -> AnySelect:
-        """Return the statement for chunks whose id is in the list bound to `ids`."""
-        if dialect not in self._by_id:
-            self._by_id[dialect] = self._chunks.where(among(dialect, chunks.c.id, "ids"))
-        return self._by_id[dialect]
-
 
 _LIVE, _GIVEN = _Statements(live=True), _Statements(live=False)
+_CHUNKS = select(*CHUNK).where(
+    chunks.c.site_id == bindparam("site"), alive_in(chunks, bindparam("generation"))
+)
+_PAGE_CHUNKS = _CHUNKS.where(chunks.c.url == bindparam("url")).order_by(chunks.c.position)
+_BY_ID = {dialect: _CHUNKS.where(among(dialect, chunks.c.id, "ids")) for dialect in ("sqlite", "postgresql")}
 _own, _other = pages.alias("own"), pages.alias("other")
 _VARIANTS = {
     dialect: select(_own.c.url, _own.c.language, _other.c.url, _other.c.language).where(
@@ -109,12 +104,9 @@ _FACTS = select(page_facts.c.facts).where(
 )
 _GENERATION = select(sites.c.generation, sites.c.created_at).where(sites.c.id == bindparam("site"))
 _NEXT_BATCH = (
-    select(*CHUNK)
-    .where(
-        chunks.c.site_id == bindparam("site"),
-        alive_in(chunks, bindparam("generation")),
+    _CHUNKS.where(
         tuple_(chunks.c.url, chunks.c.position, chunks.c.id)
-        > tuple_(bindparam("url"), bindparam("position"), bindparam("id")),
+        > tuple_(bindparam("url"), bindparam("position"), bindparam("id"))
     )
     .order_by(chunks.c.url, chunks.c.position, chunks.c.id)
     .limit(bindparam("count"))
@@ -272,11 +264,11 @@ class ContentReader(SiteRows):
         return found
 
     def _loaded(self, ids: Sequence[str], values: Mapping[str, Any]) -> dict[str, Chunk]:
-        statement = _GIVEN.by_id(self._db.dialect)
-        return {row[0]: Chunk(*row) for row in self._rows(statement, {**values, "ids": list(ids)})}
+        rows = self._rows(_BY_ID[self._db.dialect], {**values, "ids": list(ids)})
+        return {row[0]: Chunk(*row) for row in rows}
 
     def _page(self, url: str, values: Mapping[str, Any]) -> list[Chunk]:
-        return [Chunk(*row) for row in self._rows(_GIVEN.page, {**values, "url": url})]
+        return [Chunk(*row) for row in self._rows(_PAGE_CHUNKS, {**values, "url": url})]
 
     def pages(self, *, limit: int = 100) -> list[PageRecord]:
         """Return the first pages by address."""

@@ -1,7 +1,7 @@
 """The card of facts of a site: what the last crawl found, and what operators made of it."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from secrets import token_hex
 
 from sqlalchemy import delete, or_, select, update
@@ -27,7 +27,7 @@ class SiteFactStore(SiteRows):
         edited, hid or added them. Raises UnknownSite."""
         at, dialect = now(), self._db.dialect
         rows = [
-            {**_values(fact), "site_id": self.site_id, "position": position, "found": True, "seen_at": at}
+            {**asdict(fact), "site_id": self.site_id, "position": position, "found": True, "seen_at": at}
             for position, fact in enumerate(found)
         ]
         known = among(dialect, facts.c.id, "ids")
@@ -71,7 +71,7 @@ class SiteFactStore(SiteRows):
             token_hex(8), kind, label, value, url, main=not label, added=True,
             seen_at=at, edited_by=by, edited_at=at,
         )  # fmt: skip
-        row = {**_values(made), "site_id": self.site_id, "position": 0}
+        row = {**asdict(made), "site_id": self.site_id, "position": 0}
         self._put(facts, row)
         return made
 
@@ -91,10 +91,5 @@ class SiteFactStore(SiteRows):
             raise UnknownRecord(f"this site has no fact {fact_id!r}")
 
 
-def _values(fact: SiteFact) -> dict[str, object]:
-    return {**asdict(fact), "kind": fact.kind.value}
-
-
 def _fact(row: AnyRow) -> SiteFact:
-    values = dict(row._mapping)
-    return SiteFact(**{**values, "kind": FactKind(values["kind"])})
+    return replace(SiteFact(*row), kind=FactKind(row.kind))

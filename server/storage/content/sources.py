@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, select, update
 
 from server.storage.columns import now
-from server.storage.errors import SourceTooLarge, UnknownSite, UnknownSource
+from server.storage.errors import SourceTooLarge, UnknownRecord, UnknownSite
 from server.storage.schema.content import source_blobs, source_items, sources
 from server.storage.statements import upsert
 from server.storage.store import Store, raising
@@ -87,16 +87,16 @@ class SourceStore(Store):
         return [Source(**row._mapping) for row in rows]
 
     def get(self, site_id: str, id: str) -> Source:
-        """Return a source. Raises UnknownSource."""
+        """Return a source. Raises UnknownRecord."""
         row = self._row(select(sources).where(sources.c.site_id == site_id, sources.c.id == id))
         if row is None:
-            raise UnknownSource(f"the site {site_id} has no source {id!r}")
+            raise UnknownRecord(f"the site {site_id} has no source {id!r}")
         return Source(**row._mapping)
 
     def remove(self, site_id: str, id: str) -> None:
-        """Remove a source. The next refresh deletes its pages and its bytes. Raises UnknownSource."""
+        """Remove a source. The next refresh deletes its pages and its bytes. Raises UnknownRecord."""
         if not self._write(delete(sources).where(sources.c.site_id == site_id, sources.c.id == id)):
-            raise UnknownSource(f"the site {site_id} has no source {id!r}")
+            raise UnknownRecord(f"the site {site_id} has no source {id!r}")
 
     def was_read(self, source: Source, message: str, options: Mapping[str, Any]) -> None:
         """Record that a source was read now. A source that was removed in the meantime is ignored."""

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from server.domain.answer import Answer, Citation, Conversation, Message, Outcome
 from server.storage.columns import now
@@ -136,7 +136,9 @@ class ConversationStore(Store):
             if cited:
                 connection.execute(_CITE, [one | {"message_number": number} for one in cited])
             index_rows(connection, [(number, message.question, message.answer.text)])
-            _count_curated(connection, message)
+            given = message.answer.trace.get("curated")
+            if message.answer.outcome is Outcome.CURATED and isinstance(given, dict):
+                count_hit(connection, message.site_id, int(given["id"]))
             if message.answer.trace.get("mood") == "complaint_answer":
                 self._dislike_last(connection, message, number)
 
@@ -218,12 +220,6 @@ class ConversationStore(Store):
         return [Conversation(**{**row._mapping, "messages": tuple(found[row.id])}) for row in rows]
 
 
-def _count_curated(connection: Connection, message: Message) -> None:
-    given = message.answer.trace.get("curated")
-    if message.answer.outcome is Outcome.CURATED and isinstance(given, dict):
-        count_hit(connection, message.site_id, int(given["id"]))
-
-
 def _row(message: Message) -> dict[str, Any]:
     answer = message.answer
     return {
@@ -288,17 +284,14 @@ class Retention(Store):
 
     def forget(self, before: datetime) -> int:
         """Delete one batch with everything that refers to it. Return the number deleted, 0 at the end."""
-        oldest = select(conversations.c.id).where(*_older_than(before)).order_by(conversations.c.started_at)
+        later = select(messages.c.id).where(
+            messages.c.conversation_id == conversations.c.id, messages.c.asked_at >= before
+        )
+        old = (conversations.c.started_at < before, ~later.exists())
+        oldest = select(conversations.c.id).where(*old).order_by(conversations.c.started_at)
         with self._db.begin() as connection:
             ids = list(connection.execute(oldest.limit(BATCH)).scalars())
             if ids:
                 remove_from_gaps(connection, select(messages.c.id).where(messages.c.conversation_id.in_(ids)))
                 connection.execute(delete(conversations).where(conversations.c.id.in_(ids)))
         return len(ids)
-
-
-def _older_than(before: datetime) -> tuple[ColumnElement[bool], ...]:
-    later = select(messages.c.id).where(
-        messages.c.conversation_id == conversations.c.id, messages.c.asked_at >= before
-    )
-    return conversations.c.started_at < before, ~later.exists()

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from server.domain.curated import ContentCheck, CuratedAnswer
 from server.storage.columns import now
-from server.storage.errors import UnknownCuratedAnswer, UnknownSite
+from server.storage.errors import UnknownRecord, UnknownSite
 from server.storage.schema.conversations import curated_answers as curated
 from server.storage.statements import AnyRow
 from server.storage.store import Store, columns_of, raising
@@ -36,16 +36,16 @@ class CuratedStore(Store):
         return int(self._scalar(select(func.count()).where(curated.c.site_id == site_id)))
 
     def get(self, site_id: str, id: int) -> CuratedAnswer:
-        """Return a curated answer. Raises UnknownCuratedAnswer."""
+        """Return a curated answer. Raises UnknownRecord."""
         row = self._row(select(*_COLUMNS).where(curated.c.site_id == site_id, curated.c.id == id))
         if row is None:
-            raise UnknownCuratedAnswer(
+            raise UnknownRecord(
                 f"the site {site_id!r} has no curated answer {id}: it was removed, or never was"
             )
         return _answer(row)
 
     def save(self, answer: CuratedAnswer, edited_by: str) -> CuratedAnswer:
-        """Store a new answer (id 0), or replace one. Raises UnknownCuratedAnswer, UnknownSite."""
+        """Store a new answer (id 0), or replace one. Raises UnknownRecord, UnknownSite."""
         with raising(UnknownSite(_REMOVED)), self._db.begin() as connection:
             return self._save(connection, answer, edited_by)
 
@@ -86,7 +86,7 @@ class CuratedStore(Store):
             return replace(kept, id=int(key[0]), hits=0, last_given=None)
         same = (curated.c.site_id == kept.site_id, curated.c.id == kept.id)
         if not connection.execute(update(curated).where(*same).values(**values)).rowcount:
-            raise UnknownCuratedAnswer(f"the curated answer {kept.id} was removed meanwhile: add it again")
+            raise UnknownRecord(f"the curated answer {kept.id} was removed meanwhile: add it again")
         return kept
 
     def remove(self, site_id: str, id: int) -> bool:

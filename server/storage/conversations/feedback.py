@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import delete, func, insert, select, update
 
 from server.storage.columns import now, storable
-from server.storage.errors import UnknownConversation, UnknownMessage
+from server.storage.errors import UnknownConversation, UnknownRecord
 from server.storage.schema.conversations import conversation_labels as labels
 from server.storage.schema.conversations import conversations, feedback, messages
 from server.storage.statements import upsert
@@ -29,7 +29,7 @@ class FeedbackStore(Store):
     """Feedback on messages. The last one counts, and is also stored in the row of the message."""
 
     def put(self, message_id: str, visitor_id: str, helpful: bool, comment: str = "") -> None:
-        """Store or replace feedback. Raises UnknownMessage unless the message is this visitor's."""
+        """Store or replace feedback. Raises UnknownRecord unless the message is this visitor's."""
         theirs = (
             select(messages.c.id)
             .join(conversations, conversations.c.id == messages.c.conversation_id)
@@ -39,7 +39,7 @@ class FeedbackStore(Store):
         with self._db.begin() as connection:
             # Lock the message, so that an erasure cannot happen between this check and the insert.
             if connection.execute(theirs.with_for_update(read=True)).first() is None:
-                raise UnknownMessage(f"there is no message {message_id!r} of this visitor")
+                raise UnknownRecord(f"there is no message {message_id!r} of this visitor")
             connection.execute(upsert(self._db.dialect, feedback), {**row, "at": now()})
             rated = update(messages).where(messages.c.id == message_id)
             connection.execute(rated.values(helpful=helpful))

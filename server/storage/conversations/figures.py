@@ -191,7 +191,7 @@ class UsageStore(Store):
 
     def today(self, site_id: str) -> Used:
         """Return today's usage (UTC)."""
-        return self._sum(site_id, _day())
+        return self.last_days(site_id, 1)
 
     def today_by_site(self) -> dict[str, Used]:
         """Return today's usage (UTC) by site, for sites that have any."""
@@ -200,16 +200,14 @@ class UsageStore(Store):
 
     def last_days(self, site_id: str, days: int) -> Used:
         """Return the usage of the last `days` days, including today."""
-        return self._sum(site_id, _day(days - 1))
+        held = (usage.c.site_id == site_id, usage.c.day >= _day(days - 1))
+        return _used(self._rows(select(*_SUMS).where(*held))[0])
 
     def by_model(self, site_ids: Collection[str], first: date, last: date) -> dict[str, Used]:
         """Return the usage of these sites between two days (UTC), both included, by model."""
         held = (usage.c.site_id.in_(site_ids), usage.c.day.between(first.isoformat(), last.isoformat()))
         wanted = select(usage.c.model, *_SUMS).where(*held).group_by(usage.c.model).order_by(usage.c.model)
         return {row[0]: _used(row[1:]) for row in self._rows(wanted)}
-
-    def _sum(self, site_id: str, since: str) -> Used:
-        return _used(self._rows(select(*_SUMS).where(usage.c.site_id == site_id, usage.c.day >= since))[0])
 
 
 def _used(sums: Sequence[Any]) -> Used:

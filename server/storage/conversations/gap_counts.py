@@ -18,12 +18,6 @@ _FIGURES = select(
     func.max(questions.c.at),
     *(func.sum(case((questions.c.why == why.value, 1), else_=0)) for why in Why),
 ).where(questions.c.gap_id == bindparam("gap"))
-_COUNTED = ("asked", "visitors", "first_asked", "last_asked", "why")
-_COUNT = (
-    update(gaps)
-    .where(gaps.c.id == bindparam("gap"))
-    .values({gaps.c[name]: bindparam(f"new_{name}", type_=gaps.c[name].type) for name in _COUNTED})
-)
 
 
 def recount(connection: Connection, gap_id: str, *, shrunk: bool = True) -> bool:
@@ -36,10 +30,9 @@ def recount(connection: Connection, gap_id: str, *, shrunk: bool = True) -> bool
         return False
     counted = {why.value: int(count) for why, count in zip(Why, whys, strict=True) if count}
     values = {"asked": asked, "visitors": visitors, "first_asked": first, "last_asked": last, "why": counted}
-    connection.execute(_COUNT, {"gap": gap_id, **{f"new_{name}": value for name, value in values.items()}})
     if shrunk:
-        values = {"total": None, "embedded": 0, **_new_title(connection, gap_id)}
-        connection.execute(update(gaps).where(gaps.c.id == gap_id).values(**values))
+        values |= {"total": None, "embedded": 0, **_new_title(connection, gap_id)}
+    connection.execute(update(gaps).where(gaps.c.id == gap_id).values(values))
     return True
 
 

@@ -10,14 +10,14 @@ from server.domain.protocols import Cache, History
 from server.domain.question import Turn
 from server.storage.columns import storable
 from server.storage.conversations.conversations import ConversationStore
-from server.storage.shared_cache import MEGABYTES, DiskFolder, RedisServer, stream_key
+from server.storage.shared_cache import DiskFolder, RedisServer, stream_key
 
 
 class DiskHistory:
     """Implements History in a folder, for all processes of one machine."""
 
     def __init__(self, folder: str | Path, turns: int, minutes: float) -> None:
-        self._folder = DiskFolder(folder, MEGABYTES)
+        self._folder = DiskFolder(folder)
         self._turns = turns
         self._seconds = minutes * 60
 

@@ -3,7 +3,7 @@
 The index ix_messages_figures contains every column except the words, so that only the rows shown are read.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -29,28 +29,20 @@ class QuestionLog(Store):
         row = self._row(select(messages).where(messages.c.id == message_id))
         return None if row is None else message_of(row)
 
-    def recent(
-        self,
-        *,
-        site_id: str | None = None,
-        outcomes: Collection[Outcome] = (),
-        since: datetime | None = None,
-        limit: int = 50,
-        offset: int = 0,
-    ) -> list[Message]:
-        """Return messages, newest first. By default, of all sites, with any outcome, from any time."""
-        newest_first = [messages.c.asked_at.desc(), messages.c.number.desc()]
-        if site_id is None and not outcomes and since is None:
-            # There is no index on the time alone, but numbers increase with time.
-            del newest_first[0]
+    def refused(self, site_id: str, since: datetime, limit: int) -> list[Message]:
+        """Return messages of a site since then that were refused, newest first."""
+        return self._newest(site_id, since, limit, messages.c.outcome == Outcome.REFUSED.value)
+
+    def helped(self, site_id: str, since: datetime, limit: int) -> list[Message]:
+        """Return messages of a site since then that were rated helpful, newest first."""
+        rated = select(feedback.c.message_id).where(feedback.c.helpful == true())
+        return self._newest(site_id, since, limit, messages.c.id.in_(rated))
+
+    def _newest(self, site_id: str, since: datetime, limit: int, which: ColumnElement[bool]) -> list[Message]:
+        newest_first = (messages.c.asked_at.desc(), messages.c.number.desc())
         # The index answers the narrow inner query; only the rows shown are read completely.
-        shown = select(messages.c.number).order_by(*newest_first).limit(limit).offset(offset)
-        if site_id is not None:
-            shown = shown.where(messages.c.site_id == site_id)
-        if outcomes:
-            shown = shown.where(messages.c.outcome.in_([outcome.value for outcome in outcomes]))
-        if since is not None:
-            shown = shown.where(messages.c.asked_at >= since)
+        shown = select(messages.c.number).order_by(*newest_first).limit(limit)
+        shown = shown.where(messages.c.site_id == site_id, messages.c.asked_at >= since, which)
         wanted = select(messages).where(messages.c.number.in_(shown)).order_by(*newest_first)
         return [message_of(row) for row in self._rows(wanted)]
 
@@ -301,14 +293,3 @@ def _in_the_index(wanted: QuestionFilter) -> Iterator[ColumnElement[bool]]:
 def _of(column: Any, site_ids: tuple[str, ...]) -> ColumnElement[bool]:
     held: ColumnElement[bool] = column == site_ids[0] if len(site_ids) == 1 else column.in_(site_ids)
     return held
-
-
-def helped_messages(database: Database, site_id: str, since: datetime, limit: int) -> list[Message]:
-    """Return messages of a site since then that were rated helpful, newest first."""
-    liked = select(messages).join(feedback, feedback.c.message_id == messages.c.id)
-    liked = liked.where(
-        messages.c.site_id == site_id, messages.c.asked_at >= since, feedback.c.helpful == true()
-    )
-    newest_first = liked.order_by(messages.c.asked_at.desc(), messages.c.number.desc()).limit(limit)
-    with database.connect() as connection:
-        return [message_of(row) for row in connection.execute(newest_first)]

@@ -156,6 +156,22 @@ ADDED, MISSING, CHANGED, STATE = "added", "missing", "changed", "state"
 DIFFERENCES = (ADDED, MISSING, CHANGED, STATE)
 _READ = ("fetched", "unchanged")
 """Both states mean that the page was read."""
+_BEFORE, _NOW = crawl_urls.alias("before"), crawl_urls.alias("now")
+_ENDED_OTHERWISE = and_(
+    _BEFORE.c.state != _NOW.c.state, ~and_(_BEFORE.c.state.in_(_READ), _NOW.c.state.in_(_READ))
+)
+# The hashes differ; a page that the server reported as unchanged has none.
+_SAYS_OTHERWISE = and_(
+    ~_ENDED_OTHERWISE,
+    or_(
+        and_(
+            _BEFORE.c.content_hash != "",
+            _NOW.c.content_hash != "",
+            _BEFORE.c.content_hash != _NOW.c.content_hash,
+        ),
+        and_(_BEFORE.c.content_hash == "", _BEFORE.c.state == "unchanged", _NOW.c.state == "fetched"),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,15 +200,11 @@ class CrawlDifference(Store):
 
     def counts(self) -> dict[str, int]:
         """Kind of difference -> number of addresses; every kind is a key."""
-        before, now = self._both()
-        otherwise = _ended_otherwise(before, now)
-        same_address = and_(before.c.url == now.c.url, before.c.crawl_id == self._earlier)
+        same_address = and_(_BEFORE.c.url == _NOW.c.url, _BEFORE.c.crawl_id == self._earlier)
         joined = select(
-            func.count(),
-            func.count().filter(otherwise),
-            func.count().filter(and_(~otherwise, _says_otherwise(before, now))),
-        ).select_from(now.join(before, same_address))
-        [(both, state, changed)] = self._rows(joined.where(now.c.crawl_id == self._later))
+            func.count(), func.count().filter(_ENDED_OTHERWISE), func.count().filter(_SAYS_OTHERWISE)
+        ).select_from(_NOW.join(_BEFORE, same_address))
+        [(both, state, changed)] = self._rows(joined.where(_NOW.c.crawl_id == self._later))
         sizes = [
             self._scalar(
                 select(func.count()).select_from(crawl_urls).where(crawl_urls.c.crawl_id == crawl_id)
@@ -221,54 +233,35 @@ class CrawlDifference(Store):
                 return
             offset += len(rows)
 
-    def _both(self) -> tuple[Any, Any]:
-        return crawl_urls.alias("before"), crawl_urls.alias("now")
-
     def _here(self, kind: str, search: str) -> AnySelect:
         """Addresses of the later crawl with a difference of this kind, or of any."""
-        before, now = self._both()
-        new, otherwise = before.c.url.is_(None), _ended_otherwise(before, now)
-        says = and_(~otherwise, _says_otherwise(before, now))
-        differ = {ADDED: new, STATE: otherwise, CHANGED: says}.get(kind, or_(new, otherwise, says))
-        was = and_(before.c.crawl_id == self._earlier, before.c.url == now.c.url)
-        kind_of = case((new, ADDED), (otherwise, STATE), else_=CHANGED)
+        new = _BEFORE.c.url.is_(None)
+        kinds = {ADDED: new, STATE: _ENDED_OTHERWISE, CHANGED: _SAYS_OTHERWISE}
+        was = and_(_BEFORE.c.crawl_id == self._earlier, _BEFORE.c.url == _NOW.c.url)
+        kind_of = case((new, ADDED), (_ENDED_OTHERWISE, STATE), else_=CHANGED)
         return (
             select(
-                *(now.c.url.label("url"), kind_of.label("kind"), func.coalesce(before.c.state, "")),
-                *(func.coalesce(before.c.reason, ""), now.c.state, now.c.reason),
+                *(_NOW.c.url.label("url"), kind_of.label("kind"), func.coalesce(_BEFORE.c.state, "")),
+                *(func.coalesce(_BEFORE.c.reason, ""), _NOW.c.state, _NOW.c.reason),
             )
-            .select_from(now.outerjoin(before, was))
-            .where(now.c.crawl_id == self._later, differ, *_searched(now, search))
+            .select_from(_NOW.outerjoin(_BEFORE, was))
+            .where(_NOW.c.crawl_id == self._later, kinds.get(kind, or_(*kinds.values())))
+            .where(*_searched(_NOW, search))
         )
 
     def _gone(self, search: str) -> AnySelect:
         """Addresses that the later crawl did not find."""
-        before, now = self._both()
-        is_there = and_(now.c.crawl_id == self._later, before.c.url == now.c.url)
+        is_there = and_(_NOW.c.crawl_id == self._later, _BEFORE.c.url == _NOW.c.url)
         return (
             select(
-                *(before.c.url.label("url"), literal(MISSING).label("kind"), before.c.state),
-                *(before.c.reason, literal(""), literal("")),
+                *(_BEFORE.c.url.label("url"), literal(MISSING).label("kind"), _BEFORE.c.state),
+                *(_BEFORE.c.reason, literal(""), literal("")),
             )
-            .select_from(before.outerjoin(now, is_there))
-            .where(before.c.crawl_id == self._earlier, now.c.url.is_(None), *_searched(before, search))
+            .select_from(_BEFORE.outerjoin(_NOW, is_there))
+            .where(_BEFORE.c.crawl_id == self._earlier, _NOW.c.url.is_(None), *_searched(_BEFORE, search))
         )
 
 
 def _searched(table: Any, search: str) -> Iterator[ColumnElement[bool]]:
     if search:
         yield func.lower(table.c.url).contains(literal_pattern(search.lower()), escape="\\")
-
-
-def _ended_otherwise(before: Any, now: Any) -> ColumnElement[bool]:
-    both_read = and_(before.c.state.in_(_READ), now.c.state.in_(_READ))
-    return and_(before.c.state != now.c.state, ~both_read)
-
-
-def _says_otherwise(before: Any, now: Any) -> ColumnElement[bool]:
-    """Whether the hashes differ; a page that the server reported as unchanged has none."""
-    known = and_(before.c.content_hash != "", now.c.content_hash != "")
-    return or_(
-        and_(known, before.c.content_hash != now.c.content_hash),
-        and_(before.c.content_hash == "", before.c.state == "unchanged", now.c.state == "fetched"),
-    )

@@ -33,14 +33,26 @@ def _is_lost() -> ColumnElement[bool]:
     return and_(_IS_LEASED, _rows.until < now())
 
 
-class SharedFrontier(Store):
+class _CrawlAddresses(Store):
+    """The addresses of one crawl."""
+
+    def __init__(self, db: Database, crawl_id: int) -> None:
+        super().__init__(db)
+        self._crawl_id = crawl_id
+        self._of_crawl = _rows.crawl_id == crawl_id
+
+    def processes(self) -> int:
+        """Return how many workers visit addresses of the crawl, with the one that carries it out."""
+        at_work = (self._of_crawl, _IS_LEASED, _rows.until > now())
+        return 1 + int(self._scalar(select(func.count(_rows.holder.distinct())).where(*at_work)))
+
+
+class SharedFrontier(_CrawlAddresses):
     """Implements crawler.discovery.frontier.SharedFrontier, for the worker that carries out a crawl."""
 
     def __init__(self, db: Database, crawl_id: int, known: Mapping[str, Validators]) -> None:
-        super().__init__(db)
-        self._crawl_id = crawl_id
+        super().__init__(db, crawl_id)
         self._known = known
-        self._of_crawl = _rows.crawl_id == crawl_id
 
     def begin(self) -> set[str]:
         """Drop the addresses that no worker visits; return the others."""
@@ -78,10 +90,6 @@ class SharedFrontier(Store):
         """Return whether no address is left."""
         return self._row(select(_rows.url).where(self._of_crawl).limit(1)) is None
 
-    def processes(self) -> int:
-        """Return how many workers visit addresses of the crawl, this one included."""
-        return 1 + int(self._scalar(_holders(self._of_crawl)))
-
     def clear(self) -> None:
         """Remove all: the crawl is over, or pauses."""
         self._write(delete(crawl_frontier).where(self._of_crawl))
@@ -95,14 +103,12 @@ class SharedFrontier(Store):
         return {**asdict(item), **said, "crawl_id": self._crawl_id, "holder": ""}
 
 
-class LeasedUrls(Store):
+class LeasedUrls(_CrawlAddresses):
     """Implements crawler.helping.LeasedUrls."""
 
     def __init__(self, db: Database, crawl_id: int, holder: str) -> None:
-        super().__init__(db)
-        self._crawl_id = crawl_id
+        super().__init__(db, crawl_id)
         self._holder = holder
-        self._of_crawl = _rows.crawl_id == crawl_id
         self._mine = and_(self._of_crawl, _rows.holder == holder, _rows.visit.is_(None))
 
     def lease(self, most: int) -> list[tuple[Item, Validators]]:
@@ -137,10 +143,6 @@ class LeasedUrls(Store):
         """Hand in a visit, unless the lease was lost meanwhile."""
         self._write(update(crawl_frontier).where(self._mine, _rows.url == item.url).values(visit=visit))
 
-    def processes(self) -> int:
-        """Return how many workers visit addresses of the crawl, with the one that carries it out."""
-        return 1 + int(self._scalar(_holders(self._of_crawl)))
-
 
 def offered(db: Database, is_ours: Callable[[str], bool]) -> tuple[int, str] | None:
     """Return a running crawl that wants help, and its site; none that this process carries out itself."""
@@ -159,10 +161,6 @@ def offered(db: Database, is_ours: Callable[[str], bool]) -> tuple[int, str] | N
 def _first(wanted: Select[Any], most: int) -> Select[Any]:
     """The lowest depth first; what another worker is taking at this moment is passed over."""
     return wanted.order_by(_rows.depth).limit(max(0, most)).with_for_update(skip_locked=True)
-
-
-def _holders(of_crawl: ColumnElement[bool]) -> Select[Any]:
-    return select(func.count(_rows.holder.distinct())).where(of_crawl, _IS_LEASED, _rows.until > now())
 
 
 def _end() -> Any:

@@ -71,7 +71,7 @@ class CrawlJournal(Store):
             row = {name: getattr(entry, name) for name in _FIELDS}
             row["crawl_id"], row["at"], row["visit"] = self._crawl_id, at, entry.visit or None
             rows.append(row)
-        self._store(_write(self._db.dialect), rows)
+        self._store(upsert(self._db.dialect, crawl_urls), rows)
 
     def settle(self, urls: Sequence[str]) -> None:
         """Marks entries as settled and drops their visits."""
@@ -92,11 +92,6 @@ class CrawlJournal(Store):
     def _store(self, statement: Insert, values: Values) -> None:
         with raising(UnknownRecord(f"there is no crawl {self._crawl_id}: its site was deleted meanwhile")):
             self._write(statement, values)
-
-
-@cache
-def _write(dialect: str) -> Insert:
-    return upsert(dialect, crawl_urls)
 
 
 @cache

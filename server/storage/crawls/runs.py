@@ -90,17 +90,27 @@ class CrawlStore(Store):
         self._kept = kept
         self.addresses = CrawlAddresses(db)
 
-    def wait(self, site_id: str) -> int:
-        """Queue a crawl, or find the one that is waiting; return its number."""
-        return self._enter(site_id, WAITING)
-
-    def wait_for_page(self, site_id: str, kind: str, url: str) -> int:
-        """Queue a run about one page: to read it again (PAGE), or to apply decisions to it (DECISION)."""
-        return self._enter(site_id, WAITING, kind, url)
-
-    def start(self, site_id: str) -> int:
-        """Start a crawl, the waiting one if there is one; return its number. Raises UnknownSite."""
-        return self._enter(site_id, RUNNING)
+    def wait(self, site_id: str, kind: str = WHOLE, url: str = "") -> int:
+        """Queue a crawl, or a run about one page: to read it again (PAGE), or to apply decisions to it
+        (DECISION). One that is waiting already is that one. Return its number. Raises UnknownSite."""
+        same = (crawls.c.site_id == site_id, crawls.c.kind == kind, crawls.c.url == url)
+        waits = (*same, crawls.c.state == WAITING)
+        row = {
+            "site_id": site_id,
+            "state": WAITING,
+            "started_at": now(),
+            "message": "",
+            "kind": kind,
+            "url": url,
+        }
+        row |= {"found": 0, "fetched": 0, "indexed": 0}
+        with raising(UnknownSite(f"there is no site {site_id!r} to crawl")), self._db.begin() as connection:
+            waiting = connection.execute(select(crawls.c.id).where(*waits).with_for_update()).scalar()
+            if waiting is not None:
+                return int(waiting)
+            made = connection.execute(insert(crawls).values(row).returning(crawls.c.id)).scalar_one()
+            _forget_old(connection, site_id, kind, self._kept)
+            return int(made)
 
     def claim(self, crawl_id: int, holder: str) -> CrawlRun | None:
         """Claim a crawl that waits, or whose process is gone; None if it has ended, or if a process works on
@@ -178,8 +188,7 @@ class CrawlStore(Store):
 
     def latest(self, site_id: str) -> CrawlRun | None:
         """The newest crawl of a site."""
-        runs = self.history(site_id, 1)
-        return runs[0] if runs else None
+        return next(iter(self.history(site_id, 1)), None)
 
     def get(self, crawl_id: int) -> CrawlRun:
         """Raises UnknownRecord."""
@@ -204,8 +213,7 @@ class CrawlStore(Store):
         of_page = select(crawls).where(
             crawls.c.site_id == site_id, crawls.c.url == url, crawls.c.kind != WHOLE
         )
-        runs = self._load(of_page.order_by(crawls.c.id.desc()).limit(1))
-        return runs[0] if runs else None
+        return next(iter(self._load(of_page.order_by(crawls.c.id.desc()).limit(1))), None)
 
     def waiting(self) -> list[CrawlRun]:
         """Waiting crawls of sites without a running crawl, the oldest first."""
@@ -225,29 +233,6 @@ class CrawlStore(Store):
     def is_left(self, run: CrawlRun) -> bool:
         """Whether a crawl is stored as running but its process is gone."""
         return run.state == RUNNING and any(run.id == left.id for left in self.interrupted())
-
-    def _enter(self, site_id: str, state: str, kind: str = WHOLE, url: str = "") -> int:
-        same = (crawls.c.site_id == site_id, crawls.c.kind == kind, crawls.c.url == url)
-        waits = (*same, crawls.c.state == WAITING)
-        row = {
-            "site_id": site_id,
-            "state": state,
-            "started_at": now(),
-            "message": "",
-            "kind": kind,
-            "url": url,
-        }
-        row |= {"found": 0, "fetched": 0, "indexed": 0}
-        with raising(UnknownSite(f"there is no site {site_id!r} to crawl")), self._db.begin() as connection:
-            waiting = connection.execute(select(crawls.c.id).where(*waits).with_for_update()).scalar()
-            if waiting is not None:
-                if state != WAITING:
-                    again = update(crawls).where(crawls.c.id == waiting)
-                    connection.execute(again.values(state=state, started_at=now()))
-                return int(waiting)
-            made = connection.execute(insert(crawls).values(row).returning(crawls.c.id)).scalar_one()
-            _forget_old(connection, site_id, kind, self._kept)
-            return int(made)
 
     def _shift(self, run: CrawlRun, **values: Any) -> bool:
         same = (crawls.c.id == run.id, crawls.c.state == run.state, crawls.c.holder == run.holder)

@@ -13,7 +13,7 @@ from sqlalchemy import delete, exists, func, insert, select
 from server.domain.contact import Channel, ContactRequest, Delivery, DeliveryState, Reply
 from server.storage.columns import now, storable
 from server.storage.delivery.deliveries import CONTACT, Deliveries, DeliveryTables, new_delivery
-from server.storage.errors import UnknownContactRequest, UnknownConversation
+from server.storage.errors import UnknownConversation, UnknownRecord
 from server.storage.schema import delivery as tables
 from server.storage.schema.delivery import contact_deliveries, contact_requests, replies
 from server.storage.statements import AnySelect
@@ -54,10 +54,10 @@ class ContactStore(Store):
         return request
 
     def get(self, id: str) -> ContactRequest:
-        """The request. Raises UnknownContactRequest."""
+        """The request. Raises UnknownRecord."""
         found = self._load(select(contact_requests).where(contact_requests.c.id == id))
         if not found:
-            raise UnknownContactRequest(f"there is no message {id!r}: it was erased, or never was")
+            raise UnknownRecord(f"there is no message {id!r}: it was erased, or never was")
         return found[0]
 
     def of_conversation(self, conversation_id: str) -> list[ContactRequest]:
@@ -141,9 +141,9 @@ class ReplyStore(Store):
     """Replies to messages. They are deleted with the message."""
 
     def add(self, request_id: str, operator: str, text: str) -> Reply:
-        """Stores a reply that is to be sent. Raises UnknownContactRequest when the message is gone."""
+        """Stores a reply that is to be sent. Raises UnknownRecord when the message is gone."""
         reply = Reply(uuid4().hex, request_id, now(), operator, storable(text))
-        gone = UnknownContactRequest(f"there is no message {request_id!r} any more: it was erased")
+        gone = UnknownRecord(f"there is no message {request_id!r} any more: it was erased")
         with raising(gone), self._db.begin() as connection:
             connection.execute(insert(replies), asdict(reply))
             delivery = new_delivery(REPLIES, reply.id, Channel.EMAIL, reply.at)

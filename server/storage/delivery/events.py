@@ -16,7 +16,7 @@ from server.domain.events import Event, EventKind
 from server.storage.columns import now
 from server.storage.database import Database
 from server.storage.delivery.deliveries import Deliveries, DeliveryTables, new_delivery
-from server.storage.errors import StorageError, UnknownWebhook
+from server.storage.errors import StorageError, UnknownRecord
 from server.storage.schema import delivery as tables
 from server.storage.schema.delivery import events, webhooks
 from server.storage.store import Store, columns_of
@@ -45,7 +45,7 @@ class WebhookStore(Store):
         return self._load(select(webhooks).order_by(webhooks.c.made_at, webhooks.c.id))
 
     def get(self, id: str) -> EventHook:
-        """Raises UnknownWebhook."""
+        """Raises UnknownRecord."""
         found = self._load(select(webhooks).where(webhooks.c.id == id))
         if not found:
             raise _unknown(id)
@@ -64,12 +64,12 @@ class WebhookStore(Store):
         return made.id
 
     def change(self, id: str, **values: object) -> None:
-        """Change `url`, `secret`, `kinds`, `site_id` or `on`. Raises UnknownWebhook."""
+        """Change `url`, `secret`, `kinds`, `site_id` or `on`. Raises UnknownRecord."""
         if not self._write(update(webhooks).where(webhooks.c.id == id).values(**values)):
             raise _unknown(id)
 
     def remove(self, id: str) -> None:
-        """Delete a webhook with its delivery log. Raises UnknownWebhook."""
+        """Delete a webhook with its delivery log. Raises UnknownRecord."""
         if not self._write(delete(webhooks).where(webhooks.c.id == id)):
             raise _unknown(id)
 
@@ -83,8 +83,8 @@ class WebhookStore(Store):
         ]
 
 
-def _unknown(id: str) -> UnknownWebhook:
-    return UnknownWebhook(f"there is no webhook {id!r}: it was removed, or never was")
+def _unknown(id: str) -> UnknownRecord:
+    return UnknownRecord(f"there is no webhook {id!r}: it was removed, or never was")
 
 
 log = logging.getLogger(__name__)
@@ -116,10 +116,6 @@ class EventStore(Store):
     def test(self, webhook_id: str) -> str:
         """An event for one webhook alone; returns its id."""
         return self._add(EventKind.TEST, "", {"message": "This is a test."}, "", [webhook_id])
-
-    def get(self, id: str) -> Event | None:
-        """The event, unless it is gone."""
-        return self.among([id]).get(id)
 
     def among(self, ids: Collection[str]) -> dict[str, Event]:
         """Stored events by id."""

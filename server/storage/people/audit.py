@@ -112,8 +112,7 @@ class AuditLog(Store):
         return self._distinct(audit.c.operator), self._distinct(audit.c.action)
 
     def _distinct(self, column: Column[str]) -> list[str]:
-        rows = self._rows(select(column).distinct().order_by(column).limit(CHOICES))
-        return [row[0] for row in rows]
+        return self._scalars(select(column).distinct().order_by(column).limit(CHOICES))
 
 
 def adopt(connection: Connection, rows: Iterable[Mapping[str, Any]]) -> None:

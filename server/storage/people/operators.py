@@ -445,14 +445,8 @@ class LinkStore(Store):
             .order_by(operator_links.c.made_at.desc())
             .limit(200)
         )
+        found = [OperatorLink(*row) for row in self._rows(wanted)]
         return [
-            OperatorLink(
-                **{
-                    **row._mapping,
-                    "kind": LinkKind(row.kind),
-                    "role": Role(row.role),
-                    "sites": _site_set(row.sites),
-                }
-            )
-            for row in self._rows(wanted)
+            replace(one, kind=LinkKind(one.kind), role=Role(one.role), sites=_site_set(one.sites))
+            for one in found
         ]

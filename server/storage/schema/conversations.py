@@ -161,8 +161,6 @@ model_usage = Table(
     site_key(),
     key("day"),
     key("model"),
-    Column("calls", BigInteger, nullable=False),
-    Column("tokens_in", BigInteger, nullable=False),
-    Column("tokens_out", BigInteger, nullable=False),
+    *(Column(name, BigInteger, nullable=False) for name in ("calls", "tokens_in", "tokens_out")),
     Column("cost", Float, nullable=False),
 )

@@ -5,6 +5,7 @@ from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, Table
 from server.storage.columns import Json, Moment, Words
 from server.storage.schema.base import (
     Number,
+    blanks,
     cascade,
     integers,
     jsons,
@@ -57,8 +58,7 @@ crawls = Table(
     Column("finished_at", Moment),
     *integers("found", "fetched", "indexed"),
     *texts("message"),
-    Column("wanted", Words, nullable=False, server_default=""),
-    Column("holder", Words, nullable=False, server_default=""),
+    *blanks("wanted", "holder"),
     Column("beat_at", Moment),
     Column("rate", Float, nullable=False, server_default="0"),
     Column("remaining_s", Integer),
@@ -78,8 +78,7 @@ crawl_urls = Table(
     *moments("at"),
     Column("depth", Integer, nullable=False, server_default="0"),
     Column("hops", Integer, nullable=False, server_default="0"),
-    Column("found_on", Words, nullable=False, server_default=""),
-    Column("content_hash", Words, nullable=False, server_default=""),
+    *blanks("found_on", "content_hash"),
     Column("fingerprint", BigInteger, nullable=False, server_default="0"),
     Column("settled", Boolean, nullable=False, server_default=false()),
     # Last because it can be long: reading the other columns does not read it.

@@ -1,12 +1,12 @@
 """Problems during which visitors were still served."""
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, text, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, text, update
 
 from server.storage.columns import now
 from server.storage.schema.sites import incidents
@@ -58,13 +58,9 @@ class IncidentStore(Store):
         """Incidents, newest first, of these sites or all, of one kind or any, since then or ever."""
         columns = columns_of(Incident, incidents)
         newest_first = select(*columns).order_by(incidents.c.at.desc(), incidents.c.id.desc()).limit(limit)
-        if site_ids is not None:
-            newest_first = newest_first.where(incidents.c.site_id.in_(site_ids))
-        if since is not None:
-            newest_first = newest_first.where(incidents.c.at >= since)
         if kind:
             newest_first = newest_first.where(incidents.c.kind == kind)
-        return [Incident(*row) for row in self._rows(newest_first)]
+        return [Incident(*row) for row in self._rows(newest_first.where(*_of(site_ids, since)))]
 
     def kinds(
         self,
@@ -74,13 +70,9 @@ class IncidentStore(Store):
     ) -> dict[str, int]:
         """Kind -> number of occurrences, of these sites or all, in the rows updated in that time."""
         counted = select(incidents.c.kind, func.sum(incidents.c.count)).group_by(incidents.c.kind)
-        if site_ids is not None:
-            counted = counted.where(incidents.c.site_id.in_(site_ids))
-        if since is not None:
-            counted = counted.where(incidents.c.at >= since)
         if until is not None:
             counted = counted.where(incidents.c.at < until)
-        return {kind: int(times) for kind, times in self._rows(counted)}
+        return {kind: int(times) for kind, times in self._rows(counted.where(*_of(site_ids, since)))}
 
     def _count(self, connection: Connection, row: dict[str, Any]) -> None:
         at = now()
@@ -98,3 +90,10 @@ class IncidentStore(Store):
             connection.execute(insert(incidents).values(**row, count=1, first_at=at, at=at))
             old = (incidents.c.site_id == row["site_id"], incidents.c.at < at - KEPT)
             connection.execute(delete(incidents).where(*old))
+
+
+def _of(site_ids: Collection[str] | None, since: datetime | None) -> Iterator[ColumnElement[bool]]:
+    if site_ids is not None:
+        yield incidents.c.site_id.in_(site_ids)
+    if since is not None:
+        yield incidents.c.at >= since

@@ -99,10 +99,8 @@ def _values(site: Site) -> Mapping[str, Any]:
 
 
 def _site(row: AnyRow) -> Site:
-    values = dict(row._mapping)
-    values["start_urls"] = tuple(values["start_urls"])
-    values["origins"] = tuple(values["origins"])
-    return Site(**values)
+    tuples = {name: tuple(row._mapping[name]) for name in ("start_urls", "origins")}
+    return Site(**{**row._mapping, **tuples})
 
 
 class SiteNotes(Store):

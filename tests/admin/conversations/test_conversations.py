@@ -8,6 +8,7 @@ from server.domain.answer import Citation, Outcome
 from server.domain.contact import Channel
 from server.storage.conversations.feedback import FeedbackStore, LabelStore
 from tests.admin.samples import ask, make_site
+from tests.crawl_runs import begin_crawl
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">'
 
@@ -123,7 +124,7 @@ def test_names_and_addresses_of_sites_can_do_nothing(operator, runtime):
 
     site = make_site(runtime)
     runtime.stores.sites.update(replace(site, name=HOSTILE, origins=(HOSTILE,)))
-    crawl_id = runtime.stores.crawls.start("lantern")
+    crawl_id = begin_crawl(runtime.stores.crawls, "lantern")
     hostile = JournalEntry(f"javascript:{HOSTILE}", 0, found_on=HOSTILE, state=HOSTILE, reason=HOSTILE)
     CrawlJournal(runtime.database, crawl_id).write([hostile])
     runtime.stores.crawls.finish(crawl_id, "failed", HOSTILE)

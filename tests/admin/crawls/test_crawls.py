@@ -25,9 +25,9 @@ def addresses(answer):
 
 
 def test_the_history_shows_every_crawl_with_its_figures(operator, runtime, two):
-    page_run = runtime.stores.crawls.wait_for_page("lantern", PAGE, f"{ROOT}delivery")
+    page_run = runtime.stores.crawls.wait("lantern", PAGE, f"{ROOT}delivery")
     runtime.stores.crawls.finish(page_run, "done", "unchanged")
-    decided = runtime.stores.crawls.wait_for_page("lantern", DECISION, f"{ROOT}returns")
+    decided = runtime.stores.crawls.wait("lantern", DECISION, f"{ROOT}returns")
     page = operator.get(HISTORY).text
     shown = re.findall(r'scope="row" class="when"><a href="/admin/sites/lantern/crawls/(\d+)">', page)
     assert shown == [str(decided), str(page_run), str(two[1]), str(two[0])]
@@ -128,7 +128,7 @@ def test_crawls_are_chosen_for_a_comparison(operator, runtime, two):
 def test_crawls_of_another_site_or_of_single_pages_are_not_compared(operator, runtime, two):
     make_site(runtime, "other", "Other", "https://other.example/")
     other = make_crawl(runtime, "other")
-    single = runtime.stores.crawls.wait_for_page("lantern", PAGE, f"{ROOT}delivery")
+    single = runtime.stores.crawls.wait("lantern", PAGE, f"{ROOT}delivery")
     for later, earlier in ((other, two[0]), (two[0], two[1]), (two[0], two[0]), (single, two[0])):
         for suffix in ("", ".csv"):
             assert operator.get(f"{HISTORY}/{later}/against/{earlier}{suffix}").status_code == 404

@@ -14,10 +14,12 @@ from server.domain.spending import Used
 from server.storage.conversations.feedback import FeedbackStore
 from tests.admin import samples_gaps
 from tests.admin.samples import ask, make_crawl, make_site
+from tests.crawl_runs import begin_crawl
 
 FIGURE = re.compile(
     r'<dt>([^<]+)</dt><dd[^>]*><a href="([^"]+)">([^<]+)</a>(?: <span class="note">([\d,]+) took longer</span>)?'
 )
+
 INCIDENT = re.compile(r'<a data-incidents="(\w+)" href="([^"]+)">([\d,]+)</a>')
 CELL_OF_SITE = re.compile(r'class="figure"><a href="([^"]+)">(\d+)</a>')
 CELL = re.compile(r'<td class="figure"><a href="([^"]+)">(\d+)</a>')
@@ -128,7 +130,7 @@ def test_what_needs_attention_is_listed_with_links_that_count_the_same(operator,
     samples_gaps.make_gap(runtime, "g", [("Do you repair radios?", "ben")])
     runtime.stores.gaps.judge("g", assigned_to="ada@example.com", by="ada")
     runtime.stores.incidents.record("lantern", "budget_spent", "spent")
-    crawl = runtime.stores.crawls.start("other")
+    crawl = begin_crawl(runtime.stores.crawls, "other")
     runtime.stores.crawls.finish(crawl, "failed", "other.example cannot be found")
     page = operator.get("/admin/").text.split('id="attention"')[1].split("</section>")[0]
     needs = {

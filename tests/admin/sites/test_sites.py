@@ -6,6 +6,7 @@ from crawler.journal import JournalEntry
 from server.storage.crawls.journal import CrawlJournal
 from tests.admin.conftest import Browser, log_in, make_app
 from tests.admin.samples import make_crawl, make_site
+from tests.crawl_runs import begin_crawl
 
 
 def add(browser, address, name=""):
@@ -66,7 +67,7 @@ def test_a_second_crawl_is_not_begun_while_one_waits_or_runs(operator, runtime, 
         answer = operator.send("/admin/sites/lantern", {}, "/admin/sites/lantern/crawls")
         assert answer.location == "/admin/sites/lantern"
         assert len(runtime.stores.crawls.history("lantern")) == 1, state
-        runtime.stores.crawls.start("lantern")
+        begin_crawl(runtime.stores.crawls, "lantern")
     assert "is already under way" in operator.get("/admin/sites/lantern").text
 
 
@@ -180,7 +181,7 @@ def test_a_crawl_is_shown_under_its_own_site_only(operator, runtime, site):
 
 
 def test_long_lists_are_cut_into_pages(operator, runtime, site):
-    crawl_id = runtime.stores.crawls.start("lantern")
+    crawl_id = begin_crawl(runtime.stores.crawls, "lantern")
     CrawlJournal(runtime.database, crawl_id).write(
         [JournalEntry(f"https://lantern.example/{n:03}", 1, state="fetched") for n in range(230)]
     )

@@ -11,6 +11,7 @@ from server.domain.roles import Role
 from server.domain.site import DOCS_ID, Site
 from tests.admin.conftest import Browser, log_in
 from tests.admin.samples import make_crawl
+from tests.crawl_runs import begin_crawl
 
 STEPS = "/admin/sites/lantern/start"
 
@@ -99,7 +100,7 @@ def failed(runtime):
     """A site whose first crawl found nothing."""
     site = Site("pic", "shop.example", "", ("https://shop.example/pic.png",), options={MARKS: []})
     runtime.stores.sites.create(site)
-    crawl_id = runtime.stores.crawls.start("pic")
+    crawl_id = begin_crawl(runtime.stores.crawls, "pic")
     runtime.stores.crawls.finish(crawl_id, "failed", "image/png is not read: start from an HTML page")
 
 
