@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import lru_cache, partial
 
 from server.domain.chunk import Chunk, ScoredChunk
-from server.domain.protocols import ModelError, Reranker, Strategy, Vector
+from server.domain.protocols import ModelError, Strategy, Vector
 from server.domain.question import Query
 from server.indexes.errors import IndexFailure
 from server.retrieval.chunk_indexes import ChunkIndexes
 from server.retrieval.fusion import FUSIONS, WordScores
-from server.retrieval.model_reranker import model_reranker
+from server.retrieval.model_reranker import reordered_by_model
 from server.retrieval.options import StrategyKind
 from server.retrieval.parts import Hit, Parts, in_turn, ranked, stored_cosines
 from server.retrieval.rarity import Rarity
@@ -140,7 +140,6 @@ class HybridRetriever:
         self._fusion = FUSIONS[parts.tuning.fusion]
         self._rarity = Rarity(parts.words)
         self._features = FeatureReranker(self._rarity)
-        self._second: Reranker | None = model_reranker(parts)
 
     def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
         """Return chunks, best first. If the embedder or the vectors fail, only words are searched. If the
@@ -151,27 +150,27 @@ class HybridRetriever:
                 found = _with_share(found, self._found(earlier, limit), share)
             found = uncrowded(supported(found, self._parts.tuning.page_share))
             found = diversified(found, self._parts.tuning.diversity)
-            return self._features.detailed(query, self._reordered_by_model(query, found)[:limit])
+            try:
+                found = reordered_by_model(self._parts, query, found)
+            except ModelError as error:
+                self._parts.on_failure(error.kind, f"reordering what was found: {error}")
+            return self._features.detailed(query, found[:limit])
 
     def finish(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
         """Return the hits in the same order, with the `scores` that the grader needs: the cosine of each
         chunk and, for the first ones, their coverage of the query."""
-        missing = [hit.chunk.id for hit in hits if "dense" not in hit.scores]
-        known = self._cosines(query, missing) if missing else {}
+        known: dict[str, float] = {}
+        if missing := [hit.chunk.id for hit in hits if "dense" not in hit.scores]:
+            with self._failures_noted():
+                vector = self._parts.embedder.embed([query.searched_text])[0]
+                known = stored_cosines(self._parts.vectors, vector, missing)
         scored = [
-            replace(hit, scores={**hit.scores, "dense": known[hit.chunk.id]})
+            replace(hit, scores={**hit.scores, "dense": round(known[hit.chunk.id], 4)})
             if hit.chunk.id in known
             else hit
             for hit in hits
         ]
         return self._features.detailed(query, scored)
-
-    def _cosines(self, query: Query, ids: Sequence[str]) -> dict[str, float]:
-        with self._failures_noted():
-            vector = self._parts.embedder.embed([query.searched_text])[0]
-            near = stored_cosines(self._parts.vectors, vector, ids)
-            return {id: round(cosine, 4) for id, cosine in near.items()}
-        return {}
 
     def _found(self, query: Query, limit: int) -> list[ScoredChunk]:
         candidates = max(CANDIDATES, limit)
@@ -215,12 +214,10 @@ class HybridRetriever:
 
         with self._failures_noted():
             vector = self._parts.embedder.embed([query.searched_text])[0]
-            replaced = self._nearest_to
-            begun = (
-                partial(replaced, vector, limit)
-                if replaced
-                else self._parts.vectors.begin_search(vector, limit)
-            )
+            if self._nearest_to:
+                begun = partial(self._nearest_to, vector, limit)
+            else:
+                begun = self._parts.vectors.begin_search(vector, limit)
         return found
 
     @contextmanager
@@ -264,15 +261,6 @@ class HybridRetriever:
             (share * OLDER**age, Query(text, query.language, query.title))
             for age, text in enumerate(query.previous[:3])
         ]
-
-    def _reordered_by_model(self, query: Query, found: list[ScoredChunk]) -> list[ScoredChunk]:
-        if self._second is None:
-            return found
-        try:
-            return self._second.rerank(query, found)
-        except ModelError as error:
-            self._parts.on_failure(error.kind, f"reordering what was found: {error}")
-            return found
 
 
 def _with_share(
