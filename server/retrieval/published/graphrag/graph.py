@@ -3,7 +3,6 @@ relations of all chunks, merged, with one description each, and claims about the
 wanted.
 """
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from server.retrieval.published.graph.extraction import (
     LONGEST_NAME,
     cleaned,
     extract,
+    passage,
     rows,
 )
 from server.retrieval.published.graph.merging import GraphLimits, described, merged
@@ -203,11 +203,8 @@ def _or_nothing(field: str) -> str:
 
 
 def _task(chunk: Chunk, names: Sequence[str]) -> ModelTask[tuple[EntityClaim, ...]]:
-    heading = " › ".join(chunk.heading_path)
-    told = {"page": chunk.title, "heading": heading, "text": chunk.text, "entities": list(names)}
-    return ModelTask(
-        Prompt(CLAIM_RULES, json.dumps(told, ensure_ascii=False), MOST_CLAIM_TOKENS), read_claims, tuple
-    )
+    prompt = Prompt(CLAIM_RULES, passage(chunk, entities=list(names)), MOST_CLAIM_TOKENS)
+    return ModelTask(prompt, read_claims, tuple)
 
 
 SEVERAL = 2

@@ -178,13 +178,6 @@ class CommunityReport:
         return "\n".join([self.title, self.summary, *(f"- {one}" for one in told)])
 
 
-def report_prompt(about: Sequence[str], statements: Sequence[Statement]) -> Prompt:
-    """Asks for the report on things of these names."""
-    numbered = [{"number": n, "text": one.text} for n, one in enumerate(statements, 1)]
-    told = json.dumps({"about": list(about), "statements": numbered}, ensure_ascii=False)
-    return Prompt(RULES, told, MOST_TOKENS, json=True)
-
-
 def read_report(reply: str, statements: Sequence[Statement], twin: CommunityReport) -> CommunityReport:
     """The report in a reply. A finding without sources that exist gets those whose words it shares; what the
     reply leaves out is taken from the twin. Raises ValueError for one without a summary or findings."""
@@ -336,7 +329,9 @@ class ReportWriter:
 
     def _task(self, at: int, twin: CommunityReport) -> ModelTask[CommunityReport]:
         statements = self._context(at) or [Statement(twin.summary, twin.chunks)]
-        prompt = report_prompt(self._named(at)[:20], statements)
+        numbered = [{"number": n, "text": one.text} for n, one in enumerate(statements, 1)]
+        told = json.dumps({"about": self._named(at)[:20], "statements": numbered}, ensure_ascii=False)
+        prompt = Prompt(RULES, told, MOST_TOKENS, json=True)
         return ModelTask(prompt, partial(read_report, statements=statements, twin=twin), lambda: twin)
 
     def _context(self, at: int) -> list[Statement]:
