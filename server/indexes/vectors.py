@@ -27,7 +27,7 @@ from chromadb.errors import ChromaError, NotFoundError
 from server.domain.chunk import Chunk
 from server.domain.protocols import Vector
 from server.indexes.errors import IndexRejected, IndexUnavailable
-from server.indexes.vector_copies import VectorCopies
+from server.indexes.vector_copies import Page, VectorCopies
 
 IDLE_CONNECTIONS = 32
 TIMEOUT_S = 10.0
@@ -270,7 +270,7 @@ class ChromaVectorIndex:
         self._end_move()
         size = self._batch_size(1)
         for start in range(0, len(ids), size):
-            self._with_handle(partial(_delete, ids=list(ids[start : start + size])), None)
+            self._with_handle(partial(Collection.delete, ids=list(ids[start : start + size])), None)
         if ids:
             self._with_handle(partial(self._count_removed, count=len(ids)), None)
         self._chroma.note_change(self.name)
@@ -366,14 +366,13 @@ class ChromaVectorIndex:
                 with suppress(NotFoundError):
                     client.get_collection(self._spares[1], embedding_function=None).modify(name=self.name)
 
-    def _pages(self) -> Iterator[tuple[list[str], list[Vector]]]:
+    def _pages(self) -> Iterator[Page]:
         """Yield all ids with their vectors in batches. Raises IndexFailure."""
-        none: list[str] = []
         offset = 0
-        while ids := self._with_handle(partial(_page_of_ids, offset=offset), none):
-            stored = self.vectors(ids)
-            yield list(stored), list(stored.values())
-            offset += len(ids)
+        page = partial(Collection.get, include=["embeddings"], limit=VECTORS_PAGE)
+        while (got := self._with_handle(partial(page, offset=offset), None)) and got["ids"]:
+            yield got["ids"], cast(Sequence[Vector], got["embeddings"])
+            offset += len(got["ids"])
 
     def _upsert(self, items: Sequence[tuple[str, tuple[Chunk, Vector]]]) -> None:
         arguments: dict[str, Any] = {
@@ -444,19 +443,11 @@ def _remove_dropped(folder: Path) -> None:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def _delete(handle: Collection, ids: list[str]) -> None:
-    handle.delete(ids=ids)
-
-
 def _all_ids(handle: Collection) -> set[str]:
     found: set[str] = set()
     for offset in range(0, handle.count(), IDS_PAGE):
         found.update(handle.get(include=[], limit=IDS_PAGE, offset=offset)["ids"])
     return found
-
-
-def _page_of_ids(handle: Collection, offset: int) -> list[str]:
-    return list(handle.get(include=[], limit=VECTORS_PAGE, offset=offset)["ids"])
 
 
 def _stored(handle: Collection, ids: list[str]) -> dict[str, Vector]:

@@ -32,11 +32,10 @@ def supported(hits: Sequence[ScoredChunk], share: float) -> list[ScoredChunk]:
     of_page: dict[str, list[float]] = defaultdict(list)
     for hit, page in zip(hits, pages, strict=True):
         of_page[page].append(hit.score)
-    support = dict.fromkeys(of_page, 0.0)
+    support: dict[str, float] = {}
     for page, scores in of_page.items():
-        if len(scores) > 1:
-            others = sorted(scores, reverse=True)[1 : 1 + OTHERS]
-            support[page] = sum(score * 0.5**place for place, score in enumerate(others))
+        others = sorted(scores, reverse=True)[1 : 1 + OTHERS]
+        support[page] = sum(score * 0.5**place for place, score in enumerate(others))
     whole = 1 + share * 2 * MOST_SUPPORT
     moved = [
         hit.rescored((hit.score + share * support[page]) / whole)

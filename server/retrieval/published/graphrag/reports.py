@@ -71,7 +71,9 @@ def communities(graph: SiteGraph, most: int) -> list[Community]:
         parents[one.cluster] = -1 if one.parent_cluster is None else one.parent_cluster
     made = _placed({key: tuple(sorted(nodes)) for key, nodes in members.items()}, levels, parents)
     _relate(made, graph)
-    _count_chunks(made, graph)
+    for community in made:
+        of_entities = (graph.entities[entity].chunks for entity in community.entities)
+        community.reach = len({chunk for chunks in of_entities for chunk in chunks})
     return made
 
 
@@ -119,11 +121,6 @@ def _relate(made: list[Community], graph: SiteGraph) -> None:
             at = inside.get(one, -1)
             if at >= 0 and at == inside.get(other):
                 made[at].relations.append(relation)
-
-
-def _count_chunks(made: list[Community], graph: SiteGraph) -> None:
-    for one in made:
-        one.reach = len({chunk for entity in one.entities for chunk in graph.entities[entity].chunks})
 
 
 MOST_TOKENS = 2000
@@ -248,9 +245,7 @@ class Leads:
             keys = [*names.found(head), phrase_key(head)]
             return frozenset(number[key] for key in keys if key in number)
 
-        for at, chunk in enumerate(graph.chunks):
-            if at % 500 == 0:
-                monitor.step("headings", at, len(graph.chunks))
+        for at, chunk in enumerate(watched(monitor, "headings", graph.chunks, 500)):
             heads = heads_of(chunk)
             self._titled.append(named(heads[0]) if heads else frozenset())
             self._headed.append(frozenset().union(*map(named, heads)))
