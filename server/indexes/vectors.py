@@ -8,6 +8,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
@@ -84,7 +85,9 @@ class ChromaQueries:
         """Send on an idle connection, or on a new one."""
         with suppress(Empty, IndexUnavailable):
             return self._send(self._idle.get_nowait(), path, body)
-        return self._send(self._connection(), path, body)
+        kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
+        connection = kind(self._parts.hostname or "", self._parts.port, timeout=TIMEOUT_S)
+        return self._send(connection, path, body)
 
     def _send(self, connection: HTTPConnection, path: str, body: bytes) -> HTTPConnection:
         with self._explained(connection):
@@ -112,10 +115,6 @@ class ChromaQueries:
             connection.close()
             raise IndexUnavailable(unreachable(self._base, error)) from error
 
-    def _connection(self) -> HTTPConnection:
-        kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
-        return kind(self._parts.hostname or "", self._parts.port, timeout=TIMEOUT_S)
-
 
 def unreachable(base: str, error: Exception) -> str:
     """Return the operator's message for a Chroma server that does not answer."""
@@ -139,25 +138,16 @@ once they are more than its vectors, and at least so many, the vectors move to a
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, eq=False)
 class Chroma:
-    """A Chroma server or folder, shared by all indexes of a process. Thread-safe.
+    """A Chroma server or folder, shared by all indexes of a process. Thread-safe."""
 
-    `folder` is where Chroma keeps its files, if they are on this machine.
-    """
-
-    def __init__(
-        self,
-        client: Client,
-        place: str,
-        queries: ChromaQueries | None,
-        copies: VectorCopies | None = None,
-        folder: Path | None = None,
-    ) -> None:
-        self.client = client
-        self.place = place
-        self.queries = queries
-        self.copies = copies
-        self._folder = folder
+    client: Client
+    place: str
+    queries: ChromaQueries | None
+    copies: VectorCopies | None
+    folder: Path | None
+    """Where Chroma keeps its files, if they are on this machine."""
 
     def note_change(self, name: str) -> None:
         """Mark copies of a collection as outdated after it has changed. Raises StorageError."""
@@ -178,8 +168,8 @@ class Chroma:
         """Remove a collection, if there is one, and its files. Raises IndexUnavailable."""
         with suppress(NotFoundError), self.explained():
             self.client.delete_collection(name)
-            if self._folder is not None:
-                _remove_dropped(self._folder)
+            if self.folder is not None:
+                _remove_dropped(self.folder)
 
     def ping(self) -> None:
         """Raise IndexUnavailable if Chroma does not answer."""

@@ -81,11 +81,7 @@ class DenseRetriever:
         return ranked(list(scored), limit)
 
 
-def _dense(parts: Parts) -> Strategy:
-    return Strategy(DenseRetriever(parts), ChunkIndexes(parts, words=False))
-
-
-DENSE = StrategyKind("dense", _dense)
+DENSE = StrategyKind("dense", lambda parts: Strategy(DenseRetriever(parts), ChunkIndexes(parts, words=False)))
 
 
 class LexicalRetriever:
@@ -104,8 +100,6 @@ class LexicalRetriever:
         return ranked(list(scored), limit)
 
 
-def _lexical(parts: Parts) -> Strategy:
-    return Strategy(LexicalRetriever(parts), ChunkIndexes(parts, vectors=False))
-
-
-LEXICAL = StrategyKind("lexical", _lexical)
+LEXICAL = StrategyKind(
+    "lexical", lambda parts: Strategy(LexicalRetriever(parts), ChunkIndexes(parts, vectors=False))
+)

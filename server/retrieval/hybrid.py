@@ -277,8 +277,4 @@ def _with_share(
     return ranked(joined, len(joined))
 
 
-def _hybrid(parts: Parts) -> Strategy:
-    return Strategy(HybridRetriever(parts), ChunkIndexes(parts))
-
-
-HYBRID = StrategyKind("hybrid", _hybrid)
+HYBRID = StrategyKind("hybrid", lambda parts: Strategy(HybridRetriever(parts), ChunkIndexes(parts)))

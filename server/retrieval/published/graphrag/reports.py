@@ -9,7 +9,7 @@ parts.
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
@@ -339,17 +339,12 @@ class ReportWriter:
             told = [Statement(f"{report.title}: {report.summary}", report.chunks) for report in reports]
             inside = {entity for place in parts[:replaced] for entity in self._communities[place].entities}
             entities = [entity for entity in community.entities if entity not in inside]
-            relations = self._outside(community.relations, inside)
+            ends = self._graph.ends
+            relations = (one for one in community.relations if not inside.issuperset(ends[one].tolist()))
             fitting, all_fit = self._fitting(told, self._graph.statements(entities, relations))
             if all_fit:
                 return fitting
         return fitting
-
-    def _outside(self, relations: Iterable[int], inside: set[int]) -> Iterator[int]:
-        ends = self._graph.ends
-        return (
-            one for one in relations if int(ends[one][0]) not in inside or int(ends[one][1]) not in inside
-        )
 
     def _fitting(self, first: Sequence[Statement], then: Iterable[Statement]) -> tuple[list[Statement], bool]:
         kept: list[Statement] = []
