@@ -14,7 +14,7 @@ from server.retrieval.chunk_indexes import ChunkIndexes
 from server.retrieval.fusion import FUSIONS, WordScores
 from server.retrieval.model_reranker import reordered_by_model
 from server.retrieval.options import StrategyKind
-from server.retrieval.parts import Hit, Parts, in_turn, ranked, stored_cosines
+from server.retrieval.parts import Hit, Parts, in_turn, ranked, reads, stored_cosines
 from server.retrieval.rarity import Rarity
 from server.retrieval.rerank import FeatureReranker
 
@@ -242,12 +242,11 @@ class HybridRetriever:
         return ranked(hits, len(hits))
 
     def _dense_weights(self, query: Query, live: Mapping[str, Chunk]) -> dict[str, float]:
-        reads, tuning = self._parts.embedder.languages, self._parts.tuning
-        known = reads | {""} if reads else {query.language, *(chunk.language for chunk in live.values())}
-        if query.language not in known:
+        embedder, tuning = self._parts.embedder, self._parts.tuning
+        if not reads(embedder, query.language):
             return dict.fromkeys(live, tuning.unread_weight)
         return {
-            key: tuning.dense_weight if chunk.language in known else tuning.unread_weight
+            key: tuning.dense_weight if reads(embedder, chunk.language) else tuning.unread_weight
             for key, chunk in live.items()
         }
 

@@ -5,7 +5,7 @@ wanted.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
 
@@ -88,8 +88,6 @@ class SiteGraph(ABC):
     entities: Sequence[SiteEntity]
     ends: NDArray[np.int32]
     weights: NDArray[np.float64]
-    claims: dict[int, list[Statement]] = field(default_factory=dict)
-    """Claims about entities, where they are wanted."""
 
     @abstractmethod
     def statement(self, relation: int) -> Statement | None:
@@ -216,7 +214,9 @@ ALL = GraphLimits(seen_in=1, entities=1_000_000_000, relations=1_000_000_000)
 class ModelExtractedGraph(SiteGraph):
     """A relation is what the model wrote down of it."""
 
-    relations: Sequence[Statement] = field(default=())
+    claims: dict[int, list[Statement]]
+    """Claims about entities, where they are wanted."""
+    relations: Sequence[Statement]
 
     def statement(self, relation: int) -> Statement | None:
         return self.relations[relation]

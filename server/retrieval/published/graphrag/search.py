@@ -70,8 +70,7 @@ def entities_of(
     for entity, cosine in near:
         relevance[entity] = relevance.get(entity, 0.0) + max(0.0, cosine)
     for hit in found[:OF_FOUND]:
-        inside = view.entities_in.get(hit.chunk.id, [])
-        for entity in inside:
+        for entity in view.entities_in.get(hit.chunk.id, []):
             share = FOUND_SHARE * hit.score / math.sqrt(view.spread(entity))
             relevance[entity] = relevance.get(entity, 0.0) + share
     best = sorted(relevance, key=lambda one: (-relevance[one], one))[:MOST_ENTITIES]
