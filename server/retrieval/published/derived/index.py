@@ -118,7 +118,10 @@ class DerivedSearch(ABC, Generic[O]):
     def __init__(self, index: DerivedIndex[O]) -> None:
         self._index = index
         self._parts = index.parts
-        self._options = index.options
+
+    @property
+    def _options(self) -> O:
+        return self._index.options
 
     @abstractmethod
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
