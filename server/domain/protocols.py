@@ -247,16 +247,6 @@ class Strategy:
         return self.retriever.name
 
 
-class Reranker(Protocol):
-    """Takes a second look at what was found."""
-
-    @property
-    def name(self) -> str: ...
-
-    def rerank(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """Return the same chunks, best first, with scores in [0, 1]. Raises ModelError."""
-
-
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What a guard says of a question."""

@@ -51,12 +51,6 @@ _OF_CHUNKS = {
 _KNOWN = select(_table.c.chunk_id, func.substr(_table.c.tokens, 1, MARK, type_=LargeBinary)).where(
     _table.c.site_id == bindparam("site"), _table.c.embedder == bindparam("embedder")
 )
-_REMOVED = {
-    dialect: delete(_table).where(
-        _table.c.site_id == bindparam("site"), among(dialect, _table.c.chunk_id, "ids")
-    )
-    for dialect in ("sqlite", "postgresql")
-}
 
 Vectors = dict[int, NDArray[np.float32]]
 """Vectors by the CRC of their text."""
@@ -109,10 +103,11 @@ class SentenceVectors:
 
     def remove(self, ids: Sequence[str]) -> None:
         """Remove the vectors of these chunks. Unknown ids are ignored."""
+        some = (_table.c.site_id == self._site_id, among(self._db.dialect, _table.c.chunk_id, "ids"))
         for start in range(0, len(ids), REMOVED_AT_ONCE):
-            some = list(ids[start : start + REMOVED_AT_ONCE])
+            values = {"ids": list(ids[start : start + REMOVED_AT_ONCE])}
             with self._db.begin() as connection:
-                connection.execute(_REMOVED[self._db.dialect], {"site": self._site_id, "ids": some})
+                connection.execute(delete(_table).where(*some), values)
 
     def of(self, chunks: Sequence[Chunk]) -> dict[str, ChunkVectors]:
         """Return the vectors of each chunk's texts and tokens, by its id. What is not stored is embedded and

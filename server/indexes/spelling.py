@@ -65,18 +65,15 @@ class SiteSpeller:
     def correct(self, text: str, language: str) -> str:
         """Return the corrected text; unchanged in a language that the site has no pages in."""
         with self._words.reading():
-            return self._corrected(text, language)
-
-    def _corrected(self, text: str, language: str) -> str:
-        languages, main = self._words.languages()
-        usual = language if language in main else next((one for one in languages if one in main), "")
-        if not usual:
-            return text
-        correction = _Correction(self._words, languages, usual, self._common)
-        # Typing errors can make the language of a short question look like another.
-        if usual != language and correction.share_known(text) < MOSTLY:
-            return text
-        return correction.of(text)
+            languages, main = self._words.languages()
+            usual = language if language in main else next((one for one in languages if one in main), "")
+            if not usual:
+                return text
+            correction = _Correction(self._words, languages, usual, self._common)
+            # Typing errors can make the language of a short question look like another.
+            if usual != language and correction.share_known(text) < MOSTLY:
+                return text
+            return correction.of(text)
 
 
 class _Correction:

@@ -8,6 +8,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
@@ -27,7 +28,7 @@ from chromadb.errors import ChromaError, NotFoundError
 from server.domain.chunk import Chunk
 from server.domain.protocols import Vector
 from server.indexes.errors import IndexRejected, IndexUnavailable
-from server.indexes.vector_copies import VectorCopies
+from server.indexes.vector_copies import Page, VectorCopies
 
 IDLE_CONNECTIONS = 32
 TIMEOUT_S = 10.0
@@ -84,7 +85,9 @@ class ChromaQueries:
         """Send on an idle connection, or on a new one."""
         with suppress(Empty, IndexUnavailable):
             return self._send(self._idle.get_nowait(), path, body)
-        return self._send(self._connection(), path, body)
+        kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
+        connection = kind(self._parts.hostname or "", self._parts.port, timeout=TIMEOUT_S)
+        return self._send(connection, path, body)
 
     def _send(self, connection: HTTPConnection, path: str, body: bytes) -> HTTPConnection:
         with self._explained(connection):
@@ -112,10 +115,6 @@ class ChromaQueries:
             connection.close()
             raise IndexUnavailable(unreachable(self._base, error)) from error
 
-    def _connection(self) -> HTTPConnection:
-        kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
-        return kind(self._parts.hostname or "", self._parts.port, timeout=TIMEOUT_S)
-
 
 def unreachable(base: str, error: Exception) -> str:
     """Return the operator's message for a Chroma server that does not answer."""
@@ -139,25 +138,16 @@ once they are more than its vectors, and at least so many, the vectors move to a
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, eq=False)
 class Chroma:
-    """A Chroma server or folder, shared by all indexes of a process. Thread-safe.
+    """A Chroma server or folder, shared by all indexes of a process. Thread-safe."""
 
-    `folder` is where Chroma keeps its files, if they are on this machine.
-    """
-
-    def __init__(
-        self,
-        client: Client,
-        place: str,
-        queries: ChromaQueries | None,
-        copies: VectorCopies | None = None,
-        folder: Path | None = None,
-    ) -> None:
-        self.client = client
-        self.place = place
-        self.queries = queries
-        self.copies = copies
-        self._folder = folder
+    client: Client
+    place: str
+    queries: ChromaQueries | None
+    copies: VectorCopies | None
+    folder: Path | None
+    """Where Chroma keeps its files, if they are on this machine."""
 
     def note_change(self, name: str) -> None:
         """Mark copies of a collection as outdated after it has changed. Raises StorageError."""
@@ -178,8 +168,8 @@ class Chroma:
         """Remove a collection, if there is one, and its files. Raises IndexUnavailable."""
         with suppress(NotFoundError), self.explained():
             self.client.delete_collection(name)
-            if self._folder is not None:
-                _remove_dropped(self._folder)
+            if self.folder is not None:
+                _remove_dropped(self.folder)
 
     def ping(self) -> None:
         """Raise IndexUnavailable if Chroma does not answer."""
@@ -270,7 +260,7 @@ class ChromaVectorIndex:
         self._end_move()
         size = self._batch_size(1)
         for start in range(0, len(ids), size):
-            self._with_handle(partial(_delete, ids=list(ids[start : start + size])), None)
+            self._with_handle(partial(Collection.delete, ids=list(ids[start : start + size])), None)
         if ids:
             self._with_handle(partial(self._count_removed, count=len(ids)), None)
         self._chroma.note_change(self.name)
@@ -366,14 +356,13 @@ class ChromaVectorIndex:
                 with suppress(NotFoundError):
                     client.get_collection(self._spares[1], embedding_function=None).modify(name=self.name)
 
-    def _pages(self) -> Iterator[tuple[list[str], list[Vector]]]:
+    def _pages(self) -> Iterator[Page]:
         """Yield all ids with their vectors in batches. Raises IndexFailure."""
-        none: list[str] = []
         offset = 0
-        while ids := self._with_handle(partial(_page_of_ids, offset=offset), none):
-            stored = self.vectors(ids)
-            yield list(stored), list(stored.values())
-            offset += len(ids)
+        page = partial(Collection.get, include=["embeddings"], limit=VECTORS_PAGE)
+        while (got := self._with_handle(partial(page, offset=offset), None)) and got["ids"]:
+            yield got["ids"], cast(Sequence[Vector], got["embeddings"])
+            offset += len(got["ids"])
 
     def _upsert(self, items: Sequence[tuple[str, tuple[Chunk, Vector]]]) -> None:
         arguments: dict[str, Any] = {
@@ -444,19 +433,11 @@ def _remove_dropped(folder: Path) -> None:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def _delete(handle: Collection, ids: list[str]) -> None:
-    handle.delete(ids=ids)
-
-
 def _all_ids(handle: Collection) -> set[str]:
     found: set[str] = set()
     for offset in range(0, handle.count(), IDS_PAGE):
         found.update(handle.get(include=[], limit=IDS_PAGE, offset=offset)["ids"])
     return found
-
-
-def _page_of_ids(handle: Collection, offset: int) -> list[str]:
-    return list(handle.get(include=[], limit=VECTORS_PAGE, offset=offset)["ids"])
 
 
 def _stored(handle: Collection, ids: list[str]) -> dict[str, Vector]:

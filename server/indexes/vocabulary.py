@@ -70,9 +70,6 @@ class Vocabulary:
         self._letters = _letters(self._shown, self._lengths)
         self._first = np.array([ord(word[0]) for word in self._shown], np.uint32)
 
-    def __len__(self) -> int:
-        return len(self._lines)
-
     def similar(self, word: str, most: int) -> list[tuple[str, int]]:
         """Return (word as written, distance) for all words within `most` changes of a lower-case word.
 

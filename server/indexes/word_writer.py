@@ -30,8 +30,6 @@ from server.indexes.word_tables import (
 )
 from server.storage.statements import among, upsert
 
-"""Of a row of `word_blocks` and of `word_forms`."""
-
 
 @dataclass(frozen=True, slots=True)
 class IndexedChunk:

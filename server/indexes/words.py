@@ -221,8 +221,7 @@ class SqlWordIndex:
     def reading(self) -> Iterator[None]:
         """Let this thread see one state of the index, whose revision is read once. Nested calls belong to
         the outer one."""
-        outer: _Reading | None = getattr(self._readings, "now", None)
-        if outer is not None and outer.is_open:
+        if self._open_reading() is not None:
             yield
             return
         reading = self._readings.now = _Reading()
@@ -311,15 +310,19 @@ class SqlWordIndex:
         snapshot = self._snapshot
         if snapshot is None or not snapshot.is_current(connection):
             self._snapshot = snapshot = WordSnapshot(connection, self._site_id)
-        reading: _Reading | None = getattr(self._readings, "now", None)
-        if reading is not None and reading.is_open:
+        if reading := self._open_reading():
             reading.snapshot = snapshot
         return snapshot
 
     def _read(self) -> WordSnapshot | None:
         """Return the snapshot of this thread's reading, or None if it has none yet."""
-        reading: _Reading | None = getattr(self._readings, "now", None)
-        return reading.snapshot if reading is not None and reading.is_open else None
+        reading = self._open_reading()
+        return reading.snapshot if reading else None
+
+    def _open_reading(self) -> _Reading | None:
+        """Return this thread's reading, or None outside of one."""
+        now: _Reading | None = getattr(self._readings, "now", None)
+        return now if now is not None and now.is_open else None
 
     def _vocabulary(self, connection: Connection, revisions: Revisions) -> list[Vocabulary]:
         """Return the words of all blocks merged, and those of the blocks that changed since. Most words occur

@@ -8,7 +8,7 @@ and neighbours share whole sentences.
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from math import ceil
@@ -58,27 +58,29 @@ def _line(marker: str, content: str, limit: int) -> list[str]:
     if len(marker) + len(content) <= limit:
         return [marker + content]
     room = limit - len(marker)
-    parts: list[str] = []
-    for sentence in split_sentences(content):
-        for part in cut(sentence, room):
-            if parts and len(parts[-1]) + 1 + len(part) <= room:
-                parts[-1] = f"{parts[-1]} {part}"
-            else:
-                parts.append(part)
+    parts = _packed(
+        (part for sentence in split_sentences(content) for part in cut(sentence, room)), room, " "
+    )
     return [marker + parts[0], *parts[1:]] if parts else []
 
 
 def _code(text: str, number: int, limit: int) -> list[Piece]:
     """Split code at lines if it is too long. Every piece has its own fences."""
     room = limit - 2 * len(FENCE) - 2
-    groups: list[str] = []
-    for line in text.split("\n"):
-        for part in cut(line, room) if len(line) > room else [line]:
-            if groups and len(groups[-1]) + 1 + len(part) <= room:
-                groups[-1] = f"{groups[-1]}\n{part}"
-            else:
-                groups.append(part)
+    parts = (part for line in text.split("\n") for part in (cut(line, room) if len(line) > room else [line]))
+    groups = _packed(parts, room, "\n")
     return [Piece(f"{FENCE}\n{group}\n{FENCE}", number, "\n\n") for group in groups if group.strip()]
+
+
+def _packed(parts: Iterable[str], room: int, glue: str) -> list[str]:
+    """Join parts that follow each other as far as there is room; `glue` is one character."""
+    packed: list[str] = []
+    for part in parts:
+        if packed and len(packed[-1]) + 1 + len(part) <= room:
+            packed[-1] = f"{packed[-1]}{glue}{part}"
+        else:
+            packed.append(part)
+    return packed
 
 
 def cut(text: str, limit: int) -> list[str]:

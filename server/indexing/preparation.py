@@ -7,11 +7,9 @@ from itertools import chain
 from server.domain.chunk import Changes, Chunk
 from server.domain.derived import Monitor, Plan, SiteText
 from server.domain.protocols import Strategy, VectorIndex, WordIndex
+from server.retrieval.published.derived.build import BATCH, batched
 from server.storage.content.page_facts import PageFactStore, StoredText
 from server.storage.content.reader import ContentReader
-
-BATCH = 256
-"""Number of chunks embedded at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +36,8 @@ class Preparation:
         """Add what is missing to the indexes. After an error the next run continues. Raises ModelError,
         IndexFailure, StorageError, BuildStopped."""
         missing = list(self._missing())
-        for start in range(0, len(missing), BATCH):
-            monitor.step("chunks", start, len(missing))
-            self.strategy.builder.index(Changes(added=tuple(missing[start : start + BATCH])))
+        for batch in batched(monitor, "chunks", missing, BATCH):
+            self.strategy.builder.index(Changes(added=tuple(batch)))
         self.strategy.builder.complete(self._text(), monitor)
 
     def _text(self) -> SiteText:

@@ -68,7 +68,10 @@ def parallel_blocks(one: Sequence[Chunk], other: Sequence[Chunk]) -> Iterator[Te
         return
     for (headings, lines), (other_headings, other_lines) in zip(theirs, others, strict=True):
         for some, same in ((headings, other_headings), (lines, other_lines)):
-            yield from zip(some, same, strict=True) if len(some) == len(same) else [_joined(some, same)]
+            if len(some) == len(same):
+                yield from zip(some, same, strict=True)
+            else:
+                yield "\n".join(some), "\n".join(same)
 
 
 def _sections(page: Sequence[Chunk]) -> list[tuple[list[str], list[str]]]:
@@ -78,10 +81,6 @@ def _sections(page: Sequence[Chunk]) -> list[tuple[list[str], list[str]]]:
         lines = [line for chunk in chunks for line in chunk.text.splitlines() if line.strip()]
         sections.append((list(headings), lines))
     return sections
-
-
-def _joined(some: Sequence[str], same: Sequence[str]) -> Texts:
-    return "\n".join(some), "\n".join(same)
 
 
 def pairs_of(blocks: Sequence[Texts], language: str, target: str) -> dict[str, str]:

@@ -12,6 +12,7 @@ from server.retrieval.hybrid import HYBRID
 from server.retrieval.options import StrategyKind, StrategyOptions, spec_of
 from server.retrieval.parts import Parts
 from server.retrieval.question_kinds import QuestionKind, kind_of
+from server.retrieval.table import made_strategy
 
 PUBLISHED = {
     QuestionKind.OVERVIEW: "graphrag[mode=global]",
@@ -83,11 +84,11 @@ class AutoBuilder:
 def _auto(parts: Parts, options: AutoOptions | None = None) -> Strategy:
     options = options or AutoOptions()
     chosen = _choices(options, parts.chosen)
-    hybrid: Strategy = HYBRID.make(parts)
+    hybrid = HYBRID.make(parts)
     made = {PLAIN: hybrid}
     for spec, _ in chosen.values():
         if spec not in made:
-            made[spec] = _strategy(spec, parts)
+            made[spec] = made_strategy(spec, parts)
     builder = AutoBuilder(hybrid.builder, [strategy.builder for strategy in made.values()])
     return Strategy(AutoRetriever(spec_of("auto", options), chosen, made), builder)
 
@@ -102,12 +103,6 @@ def _choices(
         reason = "as published; not measured here" if prior != PLAIN else "nothing else measured better"
         chosen[kind] = measured.get(kind, (prior, reason))
     return chosen
-
-
-def _strategy(spec: str, parts: Parts) -> Strategy:
-    from server.retrieval.table import made_strategy  # the table names this module
-
-    return made_strategy(spec, parts)
 
 
 AUTO = StrategyKind("auto", _auto, AutoOptions)

@@ -74,18 +74,14 @@ class DenseRetriever:
     def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
         """Best first. Raises ModelError when the query cannot be embedded."""
         vector = self._parts.embedder.embed([query.searched_text])[0]
-        hits = search_live(lambda n: self._parts.vectors.search(vector, n), self._parts.chunks, limit)
+        hits = search_live(lambda n: self._parts.vectors.search(vector, n), self._parts.chunks.load, limit)
         scored = (
             ScoredChunk(chunk, min(1.0, max(0.0, score)), {"dense": round(score, 4)}) for chunk, score in hits
         )
         return ranked(list(scored), limit)
 
 
-def _dense(parts: Parts) -> Strategy:
-    return Strategy(DenseRetriever(parts), ChunkIndexes(parts, words=False))
-
-
-DENSE = StrategyKind("dense", _dense)
+DENSE = StrategyKind("dense", lambda parts: Strategy(DenseRetriever(parts), ChunkIndexes(parts, words=False)))
 
 
 class LexicalRetriever:
@@ -98,14 +94,12 @@ class LexicalRetriever:
 
     def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
         """Best first; [] when no word of the query occurs on the site."""
-        hits = search_live(lambda n: self._parts.words.search(query.text, n), self._parts.chunks, limit)
+        hits = search_live(lambda n: self._parts.words.search(query.text, n), self._parts.chunks.load, limit)
         best = hits[0][1] if hits else 1.0
         scored = (ScoredChunk(chunk, score / best, {"words": round(score, 4)}) for chunk, score in hits)
         return ranked(list(scored), limit)
 
 
-def _lexical(parts: Parts) -> Strategy:
-    return Strategy(LexicalRetriever(parts), ChunkIndexes(parts, vectors=False))
-
-
-LEXICAL = StrategyKind("lexical", _lexical)
+LEXICAL = StrategyKind(
+    "lexical", lambda parts: Strategy(LexicalRetriever(parts), ChunkIndexes(parts, vectors=False))
+)

@@ -7,14 +7,14 @@ from dataclasses import replace
 from functools import lru_cache, partial
 
 from server.domain.chunk import Chunk, ScoredChunk
-from server.domain.protocols import ModelError, Reranker, Strategy, Vector
+from server.domain.protocols import ModelError, Strategy, Vector
 from server.domain.question import Query
 from server.indexes.errors import IndexFailure
 from server.retrieval.chunk_indexes import ChunkIndexes
 from server.retrieval.fusion import FUSIONS, WordScores
-from server.retrieval.model_reranker import model_reranker
+from server.retrieval.model_reranker import reordered_by_model
 from server.retrieval.options import StrategyKind
-from server.retrieval.parts import Hit, Parts, in_turn, ranked, stored_cosines
+from server.retrieval.parts import Hit, Parts, in_turn, ranked, reads, stored_cosines
 from server.retrieval.rarity import Rarity
 from server.retrieval.rerank import FeatureReranker
 
@@ -32,11 +32,10 @@ def supported(hits: Sequence[ScoredChunk], share: float) -> list[ScoredChunk]:
     of_page: dict[str, list[float]] = defaultdict(list)
     for hit, page in zip(hits, pages, strict=True):
         of_page[page].append(hit.score)
-    support = dict.fromkeys(of_page, 0.0)
+    support: dict[str, float] = {}
     for page, scores in of_page.items():
-        if len(scores) > 1:
-            others = sorted(scores, reverse=True)[1 : 1 + OTHERS]
-            support[page] = sum(score * 0.5**place for place, score in enumerate(others))
+        others = sorted(scores, reverse=True)[1 : 1 + OTHERS]
+        support[page] = sum(score * 0.5**place for place, score in enumerate(others))
     whole = 1 + share * 2 * MOST_SUPPORT
     moved = [
         hit.rescored((hit.score + share * support[page]) / whole)
@@ -140,7 +139,6 @@ class HybridRetriever:
         self._fusion = FUSIONS[parts.tuning.fusion]
         self._rarity = Rarity(parts.words)
         self._features = FeatureReranker(self._rarity)
-        self._second: Reranker | None = model_reranker(parts)
 
     def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
         """Return chunks, best first. If the embedder or the vectors fail, only words are searched. If the
@@ -151,27 +149,27 @@ class HybridRetriever:
                 found = _with_share(found, self._found(earlier, limit), share)
             found = uncrowded(supported(found, self._parts.tuning.page_share))
             found = diversified(found, self._parts.tuning.diversity)
-            return self._features.detailed(query, self._reordered_by_model(query, found)[:limit])
+            try:
+                found = reordered_by_model(self._parts, query, found)
+            except ModelError as error:
+                self._parts.on_failure(error.kind, f"reordering what was found: {error}")
+            return self._features.detailed(query, found[:limit])
 
     def finish(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
         """Return the hits in the same order, with the `scores` that the grader needs: the cosine of each
         chunk and, for the first ones, their coverage of the query."""
-        missing = [hit.chunk.id for hit in hits if "dense" not in hit.scores]
-        known = self._cosines(query, missing) if missing else {}
+        known: dict[str, float] = {}
+        if missing := [hit.chunk.id for hit in hits if "dense" not in hit.scores]:
+            with self._failures_noted():
+                vector = self._parts.embedder.embed([query.searched_text])[0]
+                known = stored_cosines(self._parts.vectors, vector, missing)
         scored = [
-            replace(hit, scores={**hit.scores, "dense": known[hit.chunk.id]})
+            replace(hit, scores={**hit.scores, "dense": round(known[hit.chunk.id], 4)})
             if hit.chunk.id in known
             else hit
             for hit in hits
         ]
         return self._features.detailed(query, scored)
-
-    def _cosines(self, query: Query, ids: Sequence[str]) -> dict[str, float]:
-        with self._failures_noted():
-            vector = self._parts.embedder.embed([query.searched_text])[0]
-            near = stored_cosines(self._parts.vectors, vector, ids)
-            return {id: round(cosine, 4) for id, cosine in near.items()}
-        return {}
 
     def _found(self, query: Query, limit: int) -> list[ScoredChunk]:
         candidates = max(CANDIDATES, limit)
@@ -215,12 +213,10 @@ class HybridRetriever:
 
         with self._failures_noted():
             vector = self._parts.embedder.embed([query.searched_text])[0]
-            replaced = self._nearest_to
-            begun = (
-                partial(replaced, vector, limit)
-                if replaced
-                else self._parts.vectors.begin_search(vector, limit)
-            )
+            if self._nearest_to:
+                begun = partial(self._nearest_to, vector, limit)
+            else:
+                begun = self._parts.vectors.begin_search(vector, limit)
         return found
 
     @contextmanager
@@ -246,12 +242,11 @@ class HybridRetriever:
         return ranked(hits, len(hits))
 
     def _dense_weights(self, query: Query, live: Mapping[str, Chunk]) -> dict[str, float]:
-        reads, tuning = self._parts.embedder.languages, self._parts.tuning
-        known = reads | {""} if reads else {query.language, *(chunk.language for chunk in live.values())}
-        if query.language not in known:
+        embedder, tuning = self._parts.embedder, self._parts.tuning
+        if not reads(embedder, query.language):
             return dict.fromkeys(live, tuning.unread_weight)
         return {
-            key: tuning.dense_weight if chunk.language in known else tuning.unread_weight
+            key: tuning.dense_weight if reads(embedder, chunk.language) else tuning.unread_weight
             for key, chunk in live.items()
         }
 
@@ -264,15 +259,6 @@ class HybridRetriever:
             (share * OLDER**age, Query(text, query.language, query.title))
             for age, text in enumerate(query.previous[:3])
         ]
-
-    def _reordered_by_model(self, query: Query, found: list[ScoredChunk]) -> list[ScoredChunk]:
-        if self._second is None:
-            return found
-        try:
-            return self._second.rerank(query, found)
-        except ModelError as error:
-            self._parts.on_failure(error.kind, f"reordering what was found: {error}")
-            return found
 
 
 def _with_share(
@@ -290,8 +276,4 @@ def _with_share(
     return ranked(joined, len(joined))
 
 
-def _hybrid(parts: Parts) -> Strategy:
-    return Strategy(HybridRetriever(parts), ChunkIndexes(parts))
-
-
-HYBRID = StrategyKind("hybrid", _hybrid)
+HYBRID = StrategyKind("hybrid", lambda parts: Strategy(HybridRetriever(parts), ChunkIndexes(parts)))

@@ -1,7 +1,7 @@
 """Reranks the best chunks with a model. This is optional.
 
-Both rerankers produce an order. The existing scores are assigned to the chunks in that order, so that later
-steps do not depend on how the order was made.
+A chat model or a relevance model gives an order. The existing scores are assigned to the chunks in that
+order, so that later steps do not depend on how the order was made.
 """
 
 import json
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from server.domain.chunk import ScoredChunk
-from server.domain.protocols import ChatModel, ModelError, Prompt, RelevanceModel, Reranker
+from server.domain.protocols import ModelError, Prompt
 from server.domain.question import Query
 from server.retrieval.parts import Parts
 from server.retrieval.published.derived.asking import reply_list
@@ -28,50 +28,22 @@ that do not help at all.
 Reply with one JSON object: {"order": [numbers, best first]}"""
 
 
-class ListwiseReranker:
-    """Implements Reranker: a chat model orders all chunks in one call."""
-
-    name = "model"
-
-    def __init__(self, model: ChatModel) -> None:
-        self._model = model
-
-    def rerank(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """Return the reordered hits. Those that the model leaves out follow in order. Raises ModelError."""
-        if len(hits) < 2:
-            return list(hits)
-        shown = hits[:DEPTH]
-        reply = self._model.complete(_prompt(query, shown))
-        chosen = _order(reply, len(shown))
+def reordered_by_model(parts: Parts, query: Query, hits: list[ScoredChunk]) -> list[ScoredChunk]:
+    """Return the first twenty hits in the order of the model of Tuning.rerank, then the others; the same hits
+    if it names no model or the installation does not have it. Those that a chat model leaves out of its order
+    follow it. Raises ModelError."""
+    kind, shown = parts.tuning.rerank, hits[:DEPTH]
+    if len(hits) < 2:
+        return hits
+    if kind == "model" and parts.chat_model:
+        chosen = _order(parts.chat_model.complete(_prompt(query, shown)), len(shown))
         rest = [place for place in range(len(shown)) if place not in chosen]
         return _reordered(hits, [*chosen, *rest], {place: 1 / rank for rank, place in enumerate(chosen, 1)})
-
-
-class CrossEncoderReranker:
-    """Implements Reranker: a relevance model scores each chunk for the question."""
-
-    name = "cross-encoder"
-
-    def __init__(self, model: RelevanceModel) -> None:
-        self._model = model
-
-    def rerank(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """Return the first twenty hits reordered, then the others in order. Raises ModelError."""
-        if len(hits) < 2:
-            return list(hits)
-        shown = hits[:DEPTH]
-        scores = self._model.relevance(query.text, [hit.chunk.indexed_text for hit in shown])
+    if kind == "cross-encoder" and parts.relevance_model:
+        scores = parts.relevance_model.relevance(query.text, [hit.chunk.indexed_text for hit in shown])
         order = sorted(range(len(shown)), key=lambda place: (-scores[place], place))
         return _reordered(hits, order, dict(enumerate(scores)))
-
-
-def model_reranker(parts: Parts) -> Reranker | None:
-    """Return the reranker of Tuning.rerank if it uses a model and the installation has one, else None."""
-    if parts.tuning.rerank == "model" and parts.chat_model:
-        return ListwiseReranker(parts.chat_model)
-    if parts.tuning.rerank == "cross-encoder" and parts.relevance_model:
-        return CrossEncoderReranker(parts.relevance_model)
-    return None
+    return hits
 
 
 def _reordered(

@@ -9,7 +9,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from server.domain.protocols import Strategy
 from server.domain.registry import UnknownName
-from server.retrieval.parts import Parts
 from server.retrieval.question_kinds import QuestionKind
 from server.settings.base import what_to_write
 
@@ -105,16 +104,6 @@ class StrategyKind:
     make: Callable[..., Strategy]
     """Makes the strategy for one site from its Parts, and from the options if it has any."""
     options: type[Any] | None = None
-
-    def with_options(self, parts: Parts, chosen: Mapping[str, str]) -> Strategy:
-        """Return the strategy with these options, given as text. Raises UnknownName."""
-        options = self.read(chosen)
-        return self.make(parts) if options is None else self.make(parts, options)
-
-    def spec(self, chosen: Mapping[str, str]) -> str:
-        """Return the shortest spec. Raises UnknownName for options that it does not have."""
-        options = self.read(chosen)
-        return self.name if options is None else spec_of(self.name, options)
 
     def read(self, chosen: Mapping[str, str]) -> Any:
         """Return the options as an object; None for a strategy without options. Raises UnknownName."""

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.chunk import ScoredChunk
 from server.domain.protocols import (
     ChatModel,
     ChunkReader,
@@ -95,18 +95,19 @@ def in_turn(lists: Sequence[Sequence[T]]) -> Iterator[T]:
 
 
 def search_live(
-    search: Callable[[int], list[Hit]], chunks: ChunkReader, limit: int
-) -> list[tuple[Chunk, float]]:
-    """Return the best `limit` hits whose chunk is live.
+    search: Callable[[int], list[Hit]], load: Callable[[list[str]], Mapping[str, T]], limit: int
+) -> list[tuple[T, float]]:
+    """Return the best `limit` hits that are live, with what `load` returns for their ids: live chunks, or
+    records of the live state.
 
-    An index may contain chunks of a generation that is being built or was just replaced. Therefore more
+    An index may contain those of a generation that is being built or was just replaced. Therefore more
     hits than needed are requested, and even more if too few of them are live.
     """
-    wanted = limit + limit // 2 + 4
+    wanted = limit + limit // 4 + 4
     while True:
         hits = search(wanted)
-        live = chunks.load([chunk_id for chunk_id, _ in hits])
-        found = [(live[chunk_id], score) for chunk_id, score in hits if chunk_id in live]
+        live = load([id for id, _ in hits])
+        found = [(live[id], score) for id, score in hits if id in live]
         if len(found) >= limit or len(hits) < wanted:
             return found[:limit]
         wanted *= 4

@@ -40,14 +40,10 @@ def parts_of(text: str) -> list[str]:
     for pattern in _COMPARED:
         found = pattern.search(text)
         if found:
-            return _sides(found["a"], found["b"])
+            sides = [_ENDING.sub("", side).strip() for side in (found["a"], found["b"])]
+            return sides if all(sides) else []
     ends = [part.strip() for part in _AND.split(text) if len(part.strip()) > 8]
     return ends[:MOST] if len(ends) > 1 else []
-
-
-def _sides(one: str, other: str) -> list[str]:
-    sides = [_ENDING.sub("", side).strip() for side in (one, other)]
-    return sides if all(sides) else []
 
 
 class QuestionKind(StrEnum):

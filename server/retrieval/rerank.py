@@ -60,9 +60,7 @@ DEPTH = 20
 
 
 class FeatureReranker:
-    """Implements Reranker: reorders fused candidates by features of their text."""
-
-    name = "features"
+    """Reorders fused candidates by features of their text."""
 
     def __init__(self, rarity: Rarity) -> None:
         self._rarity = rarity

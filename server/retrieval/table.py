@@ -1,10 +1,10 @@
 """All retrieval strategies. A new one is one new file and one new row."""
 
-from typing import cast
+from typing import Any, cast
 
 from server.domain.protocols import Strategy
 from server.domain.registry import Registry
-from server.retrieval.options import StrategyKind, read_spec
+from server.retrieval.options import StrategyKind, read_spec, spec_of
 from server.retrieval.parts import Parts
 
 STRATEGIES = Registry(
@@ -30,13 +30,17 @@ STRATEGIES = Registry(
 
 def made_strategy(spec: str, parts: Parts) -> Strategy:
     """Return the strategy of a spec such as "hybrid" or "raptor[clustering=tree]". Raises UnknownName."""
-    name, chosen = read_spec(spec)
-    kind = cast(StrategyKind, STRATEGIES.load(name))
-    return kind.with_options(parts, chosen)
+    kind, options = _read(spec)
+    return kind.make(parts) if options is None else kind.make(parts, options)
 
 
 def check_spec(spec: str) -> str:
     """Return the shortest form of a spec. Raises UnknownName if the spec is invalid."""
+    kind, options = _read(spec)
+    return kind.name if options is None else spec_of(kind.name, options)
+
+
+def _read(spec: str) -> tuple[StrategyKind, Any]:
     name, chosen = read_spec(spec)
     kind = cast(StrategyKind, STRATEGIES.load(name))
-    return kind.spec(chosen)
+    return kind, kind.read(chosen)

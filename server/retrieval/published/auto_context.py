@@ -72,8 +72,8 @@ class ChunkContext:
 def contexts(kit: Kit, pages: Sequence[Sequence[Chunk]], *, sections: bool) -> list[list[ChunkContext]]:
     """The context of every chunk of these pages. Raises ModelError, BuildStopped."""
     facts = [kit.text.facts(page[0].url) for page in pages]
-    said = (" ".join(known.description.split()) for known in facts)
-    tasks = [_task(page, said=told) for page, told in zip(pages, said, strict=True)]
+    described = zip(pages, facts, strict=True)
+    tasks = [_task(page, said=" ".join(known.description.split())) for page, known in described]
     abouts = kit.asking.all("page summaries", tasks)
     of_section = _of_sections(kit, pages) if sections else {}
     return [

@@ -252,19 +252,12 @@ def _stored(kit: Kit, batch: Sequence[tuple[Chunk, str]], options: ContextualOpt
         Record(record_id(chunk.id, chunk.title, context), context, (chunk.id,), chunk.url, "", chunk.language)
         for chunk, context in batch
     ]
+    pairs = [(chunk, record) for (chunk, _), record in zip(batch, records, strict=True)]
     if options.embed == "joined":
-        joined = [
-            replace(record, text=_joined(chunk.indexed_text, record.text))
-            for (chunk, _), record in zip(batch, records, strict=True)
-        ]
+        joined = [replace(one, text=_joined(chunk.indexed_text, one.text)) for chunk, one in pairs]
         kit.vectors(KIND, joined)
-    kit.word_chunks(
-        KIND,
-        [
-            replace(chunk, id=record.id, text=_joined(chunk.text, record.text))
-            for (chunk, _), record in zip(batch, records, strict=True)
-        ],
-    )
+    worded = [replace(chunk, id=one.id, text=_joined(chunk.text, one.text)) for chunk, one in pairs]
+    kit.word_chunks(KIND, worded)
     return records
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, cast
 
 from pydantic import Field
 
@@ -15,7 +15,7 @@ from server.domain.protocols import ModelError
 from server.domain.question import Query
 from server.indexes.errors import IndexFailure
 from server.retrieval.fusion import FUSIONS, WordScores
-from server.retrieval.hybrid import OLDER, HybridRetriever
+from server.retrieval.hybrid import OLDER
 from server.retrieval.options import StrategyOptions
 from server.retrieval.parts import Hit, reads
 from server.retrieval.published.derived.asking import ModelTask
@@ -155,7 +155,8 @@ class HierarchicalSearch(DerivedSearch[HierarchicalOptions]):
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
         """As hybrid does, with the summaries' scores or below the picked ones."""
         if self._options.mode == "hard":
-            hits = self._searched_below(query, live).retrieve(query, limit)
+            below = frozenset(id for picked in self._best(query, live) for id in live.by_id[picked].sources)
+            hits = search_picked(self._parts, below).retrieve(query, limit)
         else:
             hits = [
                 # What the layered search calls the cosine is not the chunk's own.
@@ -163,12 +164,6 @@ class HierarchicalSearch(DerivedSearch[HierarchicalOptions]):
                 for hit in self._layered.of(live).retrieve(query, limit)
             ]
         return self._index.hybrid.finish(query, [_told(hit, live) for hit in hits])
-
-    def _searched_below(self, query: Query, live: Artefact) -> HybridRetriever:
-        """Hybrid over the chunks of the best pages and sections."""
-        records = {record.id: record for record in live.records.get(KIND, ())}
-        chunks = frozenset(id for picked in self._best(query, live) for id in records[picked].sources)
-        return search_picked(self._parts, chunks)
 
     def _best(self, query: Query, live: Artefact) -> list[str]:
         """Ids of the picked summaries, best first; earlier turns have a share as they have in hybrid."""
@@ -198,8 +193,7 @@ class HierarchicalSearch(DerivedSearch[HierarchicalOptions]):
 
 
 def _below(record: Record) -> tuple[str, ...]:
-    headings = record.data["below"]
-    return tuple(map(str, headings)) if isinstance(headings, list) else ()
+    return tuple(cast(Sequence[str], record.data["below"]))
 
 
 def _told(hit: ScoredChunk, live: Artefact) -> ScoredChunk:

@@ -50,9 +50,8 @@ def phrase(heading: str, title: str) -> str:
     """What is asked for by a heading on a page called `title`: a question as it stands, or the heading with
     what it is about, since "Overview" alone asks for nothing."""
     name = bare(heading)
-    if is_question(name) or not title or name.casefold() in title.casefold():
-        return name
-    if title.casefold() in name.casefold():
+    small, small_title = name.casefold(), title.casefold()
+    if is_question(name) or small in small_title or small_title in small:
         return name
     return f"{bare(title)}: {name}"
 

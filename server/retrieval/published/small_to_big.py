@@ -224,9 +224,7 @@ def window_runs(
     return _affordable(runs, hits, limit)
 
 
-def _affordable(
-    runs: Iterator[ChunkRun] | Sequence[ChunkRun], hits: Sequence[ScoredChunk], limit: int
-) -> list[ChunkRun]:
+def _affordable(runs: Iterable[ChunkRun], hits: Sequence[ScoredChunk], limit: int) -> list[ChunkRun]:
     """Return those that bring more, as long as what is added leaves room for what was found."""
     room = int(limit * SHARE_ADDED)
     first = {hit.chunk.id for hit in hits[:limit]}

@@ -107,11 +107,7 @@ class Kit:
     written: dict[str, set[str]] = field(default_factory=dict)
     """Kind -> ids of the records that this build put into side indexes."""
     load_before: Callable[[], Artefact | None] = lambda: None
-
-    @cached_property
-    def before(self) -> Artefact | None:
-        """The newest state of the same index, for those whose build goes on from there."""
-        return self.load_before()
+    """Returns the newest state of the same index, for those whose build goes on from there."""
 
     @cached_property
     def chunks(self) -> list[Chunk]:
@@ -145,8 +141,7 @@ class Kit:
 
     def words(self, kind: str, records: Sequence[Record]) -> None:
         """Makes records searchable by their words."""
-        if not self.asking.trial:
-            self.word_chunks(kind, [record.as_chunk() for record in records])
+        self.word_chunks(kind, [record.as_chunk() for record in records])
 
     def word_chunks(self, kind: str, chunks: Sequence[Chunk]) -> None:
         """Make texts with headings of their own searchable by words; ids are those of records."""

@@ -22,7 +22,7 @@ from server.retrieval.chunk_indexes import ChunkIndexes
 from server.retrieval.fusion import WordScores
 from server.retrieval.hybrid import HybridRetriever
 from server.retrieval.options import StrategyKind, StrategyOptions, spec_of
-from server.retrieval.parts import Hit, Parts, SideIndexes, ranked, reads
+from server.retrieval.parts import Parts, SideIndexes, ranked, reads, search_live
 from server.retrieval.published.derived.asking import ModelTasks
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.rarity import Rarity
@@ -92,12 +92,12 @@ class DerivedIndex(Generic[O]):
     def nearest(self, kind: str, vector: Vector, limit: int, live: Artefact) -> list[tuple[Record, float]]:
         """Records of the live state by cosine, best first."""
         index = self.side(kind).vectors
-        return _of_state(lambda wanted: index.search(vector, wanted), limit, live)
+        return search_live(lambda wanted: index.search(vector, wanted), lambda ids: live.by_id, limit)
 
     def worded(self, kind: str, text: str, limit: int, live: Artefact) -> list[tuple[Record, float]]:
         """Records of the live state by BM25, best first."""
         index = self.side(kind).words
-        return _of_state(lambda wanted: index.search(text, wanted), limit, live)
+        return search_live(lambda wanted: index.search(text, wanted), lambda ids: live.by_id, limit)
 
     def word_scores(self, kind: str, query: Query, limit: int, live: Artefact) -> WordScores:
         """The records of the live state by BM25, by id, with the most that the question could score."""
@@ -295,17 +295,6 @@ def derived_kind(
         return Strategy(DerivedRetriever(index, searches(index)), DerivedBuilder(index, derive))
 
     return StrategyKind(row, make, options)
-
-
-def _of_state(search: Callable[[int], list[Hit]], limit: int, live: Artefact) -> list[tuple[Record, float]]:
-    """A side index may hold records of another state too: more is asked for until enough are of this one."""
-    wanted = limit + limit // 4 + 4
-    while True:
-        hits = search(wanted)
-        found = [(live.by_id[id], score) for id, score in hits if id in live.by_id]
-        if len(found) >= limit or len(hits) < wanted:
-            return found[:limit]
-        wanted *= 4
 
 
 def _signature(text: SiteText) -> str:

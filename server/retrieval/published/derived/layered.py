@@ -68,27 +68,25 @@ def by_chunk(found: Found) -> dict[str, float]:
     return best
 
 
+@dataclass(frozen=True, eq=False)
 class LayeredSearch:
     """Hybrid search in which a chunk's score by vectors, and by words, is its own and a share of that of its
     best record."""
 
-    def __init__(
-        self, index: DerivedIndex[Any], kind: str, shares: tuple[float, float], parts: Parts | None = None
-    ) -> None:
-        """`shares` of the scores by vectors and by words are the records'; `parts` may be tuned in another
-        way than those of the index."""
-        self._index = index
-        self._parts = parts or index.parts
-        self._kind = kind
-        self._shares = shares
+    index: DerivedIndex[Any]
+    kind: str
+    shares: tuple[float, float]
+    """Of the scores by vectors and by words, what the records give."""
+    parts: Parts | None = None
+    """May be tuned in another way than those of the index."""
 
     def of(self, live: Artefact) -> HybridRetriever:
         """The search of this state. Its scores "dense" and "words" are the layered ones."""
         return live.view(self._layered)
 
     def _layered(self, live: Artefact) -> HybridRetriever:
-        index, kind, parts = self._index, self._kind, self._parts
-        of_vectors, of_words = self._shares
+        index, kind, parts = self.index, self.kind, self.parts or self.index.parts
+        of_vectors, of_words = self.shares
         layer = RecordLayer.of(live.records.get(kind, ()))
 
         def nearest(vector: Vector, limit: int) -> list[Hit]:

@@ -344,16 +344,17 @@ def extract(kit: Kit, chunks: Sequence[Chunk], *, gleanings: int = 1) -> list[En
 
 def _task(rules: str, chunk: Chunk, words: WordedExtraction) -> ModelTask[tuple[EntityExtraction, bool]]:
     """Gives the extraction, and whether a model made it."""
-    prompt = Prompt(rules, _passage(chunk), MOST_TOKENS)
+    prompt = Prompt(rules, passage(chunk), MOST_TOKENS)
     return ModelTask(prompt, lambda reply: (read(reply), True), lambda: (words.of(chunk), False))
 
 
 def _task_again(rules: str, chunk: Chunk, before: EntityExtraction, turn: int) -> ModelTask[EntityExtraction]:
     told = json.dumps({"read before": written(before), "pass": turn + 2}, ensure_ascii=False)
-    prompt = Prompt(f"{rules}\n{AGAIN}", f"{_passage(chunk)}\n{told}", MOST_TOKENS)
+    prompt = Prompt(f"{rules}\n{AGAIN}", f"{passage(chunk)}\n{told}", MOST_TOKENS)
     return ModelTask(prompt, read, EntityExtraction)
 
 
-def _passage(chunk: Chunk) -> str:
-    passage = {"page": chunk.title, "heading": " › ".join(chunk.heading_path), "text": chunk.text}
-    return json.dumps(passage, ensure_ascii=False)
+def passage(chunk: Chunk, **more: object) -> str:
+    """The JSON object that a model is given for a chunk."""
+    told = {"page": chunk.title, "heading": " › ".join(chunk.heading_path), "text": chunk.text, **more}
+    return json.dumps(told, ensure_ascii=False)

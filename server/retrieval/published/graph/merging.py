@@ -203,71 +203,62 @@ def merged(
     chunks: Sequence[Chunk], extractions: Sequence[EntityExtraction], limits: GraphLimits, monitor: Monitor
 ) -> MergedGraph:
     """The graph of these chunks, within the limits. Raises BuildStopped."""
-    keys = _Keys()
-    titled = {keys.of(plain_title(chunk.title)) for chunk in chunks}
-    titled |= {keys.of(plain_heading(one)) for chunk in chunks for one in chunk.heading_path}
-    found_in = _found_in(extractions, keys, monitor)
-    kept = kept_entities(found_in, titled, limits)
-    pairs = kept_relations(_pairs(extractions, keys, kept, monitor), limits)
+    titled = {key for chunk in chunks for key in _heads(chunk)}
+    kept = kept_entities(_found_in(extractions, monitor), titled, limits)
+    pairs = kept_relations(_pairs(extractions, kept, monitor), limits)
     nodes = {key: GraphNode(key) for key in sorted(kept)}
     edges = {pair: GraphEdge(pair) for pair in pairs}
     pairs_of = list(zip(chunks, extractions, strict=True))
     for chunk, extraction in watched(monitor, "merging", pairs_of, STEP):
-        _add_entities(nodes, chunk, extraction, keys)
-        _add_relations(edges, chunk, extraction, keys)
+        _add_entities(nodes, chunk, extraction)
+        _add_relations(edges, chunk, extraction)
     return MergedGraph({key: node for key, node in nodes.items() if node.names}, list(edges.values()))
 
 
-class _Keys:
-    """The key of a name, worked out once."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, str] = {}
-
-    def of(self, name: str) -> str:
-        """Equal for names that differ in case or spacing only."""
-        if name not in self._known:
-            self._known[name] = phrase_key(name)
-        return self._known[name]
-
-    def pair(self, relation: ExtractedRelation) -> Pair | None:
-        """In alphabetical order; None for a relation of something to itself, or to nothing."""
-        one, other = self.of(relation.source), self.of(relation.target)
-        if not one or not other or one == other:
-            return None
-        return (one, other) if one < other else (other, one)
+def _heads(chunk: Chunk) -> set[str]:
+    """Keys of the title and the headings of a chunk."""
+    return {
+        phrase_key(plain_title(chunk.title)),
+        *(phrase_key(plain_heading(one)) for one in chunk.heading_path),
+    }
 
 
-def _found_in(extractions: Sequence[EntityExtraction], keys: _Keys, monitor: Monitor) -> Counter[str]:
+def _pair(relation: ExtractedRelation) -> Pair | None:
+    """In alphabetical order; None for a relation of something to itself, or to nothing."""
+    one, other = phrase_key(relation.source), phrase_key(relation.target)
+    if not one or not other or one == other:
+        return None
+    return (one, other) if one < other else (other, one)
+
+
+def _found_in(extractions: Sequence[EntityExtraction], monitor: Monitor) -> Counter[str]:
     """Key of an entity -> in how many chunks it occurs."""
     found: Counter[str] = Counter()
     for extraction in watched(monitor, "entities", extractions, STEP):
-        found.update({keys.of(entity.name) for entity in extraction.entities})
+        found.update({phrase_key(entity.name) for entity in extraction.entities})
     del found[""]
     return found
 
 
 def _pairs(
-    extractions: Sequence[EntityExtraction], keys: _Keys, kept: set[str], monitor: Monitor
+    extractions: Sequence[EntityExtraction], kept: set[str], monitor: Monitor
 ) -> list[dict[Pair, float]]:
     """Relations between the entities that are kept, with their weights, for each chunk."""
     found = []
     for extraction in watched(monitor, "relations", extractions, STEP):
         of_chunk: dict[Pair, float] = {}
         for relation in extraction.relations:
-            pair = keys.pair(relation)
+            pair = _pair(relation)
             if pair and pair[0] in kept and pair[1] in kept:
                 of_chunk[pair] = of_chunk.get(pair, 0.0) + relation.weight
         found.append(of_chunk)
     return found
 
 
-def _add_entities(
-    nodes: dict[str, GraphNode], chunk: Chunk, extraction: EntityExtraction, keys: _Keys
-) -> None:
-    heads = {keys.of(plain_title(chunk.title)), *(keys.of(plain_heading(one)) for one in chunk.heading_path)}
+def _add_entities(nodes: dict[str, GraphNode], chunk: Chunk, extraction: EntityExtraction) -> None:
+    heads = _heads(chunk)
     for entity in extraction.entities:
-        key = keys.of(entity.name)
+        key = phrase_key(entity.name)
         node = nodes.get(key)
         if node is None:
             continue
@@ -281,16 +272,14 @@ def _add_entities(
                 node.fragments.setdefault(entity.description)
 
 
-def _add_relations(
-    edges: dict[Pair, GraphEdge], chunk: Chunk, extraction: EntityExtraction, keys: _Keys
-) -> None:
+def _add_relations(edges: dict[Pair, GraphEdge], chunk: Chunk, extraction: EntityExtraction) -> None:
     for relation in extraction.relations:
-        pair = keys.pair(relation)
+        pair = _pair(relation)
         edge = edges.get(pair) if pair else None
         if edge is None:
             continue
         if not edge.sources:
-            edge.ends = (keys.of(relation.source), keys.of(relation.target))
+            edge.ends = (phrase_key(relation.source), phrase_key(relation.target))
             edge.language = chunk.language
         edge.weight += relation.weight
         if len(edge.sources) < MOST_SOURCES or chunk.id in edge.sources:

@@ -241,7 +241,6 @@ def singular(word: str) -> str:
 
 MOST_WORDS = 8
 """Words of a name; of scripts without spaces, twice as many characters."""
-_UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
 _GENERIC = every_word(lambda one: one.headings.nameless)
 """Headings that name nothing on the site."""
 
@@ -281,7 +280,7 @@ class NameFinder:
                     break
             at += 1
         if self._unspaced and UNSPACED_CHARACTER.search(text):
-            keys += [key for run in _UNSPACED_RUN.findall(text) for key in self._in_run(run)]
+            keys += [key for run in _RUN.findall(text) for key in self._in_run(run)]
         return keys
 
     def _in_run(self, run: str) -> list[str]:

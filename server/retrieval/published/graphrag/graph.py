@@ -3,10 +3,9 @@ relations of all chunks, merged, with one description each, and claims about the
 wanted.
 """
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, ClassVar, Literal
 
@@ -24,6 +23,7 @@ from server.retrieval.published.graph.extraction import (
     LONGEST_NAME,
     cleaned,
     extract,
+    passage,
     rows,
 )
 from server.retrieval.published.graph.merging import GraphLimits, described, merged
@@ -88,8 +88,6 @@ class SiteGraph(ABC):
     entities: Sequence[SiteEntity]
     ends: NDArray[np.int32]
     weights: NDArray[np.float64]
-    claims: dict[int, list[Statement]] = field(default_factory=dict)
-    """Claims about entities, where they are wanted."""
 
     @abstractmethod
     def statement(self, relation: int) -> Statement | None:
@@ -203,11 +201,8 @@ def _or_nothing(field: str) -> str:
 
 
 def _task(chunk: Chunk, names: Sequence[str]) -> ModelTask[tuple[EntityClaim, ...]]:
-    heading = " › ".join(chunk.heading_path)
-    told = {"page": chunk.title, "heading": heading, "text": chunk.text, "entities": list(names)}
-    return ModelTask(
-        Prompt(CLAIM_RULES, json.dumps(told, ensure_ascii=False), MOST_CLAIM_TOKENS), read_claims, tuple
-    )
+    prompt = Prompt(CLAIM_RULES, passage(chunk, entities=list(names)), MOST_CLAIM_TOKENS)
+    return ModelTask(prompt, read_claims, tuple)
 
 
 SEVERAL = 2
@@ -219,7 +214,9 @@ ALL = GraphLimits(seen_in=1, entities=1_000_000_000, relations=1_000_000_000)
 class ModelExtractedGraph(SiteGraph):
     """A relation is what the model wrote down of it."""
 
-    relations: Sequence[Statement] = field(default=())
+    claims: dict[int, list[Statement]]
+    """Claims about entities, where they are wanted."""
+    relations: Sequence[Statement]
 
     def statement(self, relation: int) -> Statement | None:
         return self.relations[relation]

@@ -7,7 +7,7 @@ nearly everywhere and holds all together, and so do the weakest 40 per cent of t
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -40,7 +40,7 @@ Floats = NDArray[np.float64]
 class PhraseGraph(SiteGraph):
     """A relation is a sentence, or at least a chunk, that has both phrases."""
 
-    of_sentences: Sequence[Sequence[tuple[str, frozenset[int]]]] = field(default=())
+    of_sentences: Sequence[Sequence[tuple[str, frozenset[int]]]]
     """The sentences of each chunk, with the entities in each."""
 
     def statement(self, relation: int) -> Statement | None:
@@ -196,4 +196,4 @@ def _renumbered(
         for found in of_chunks
     ]
     ends = np.asarray([[number[at] for at in pair] for pair in pairs.tolist()], np.int32).reshape(-1, 2)
-    return PhraseGraph(chunks, entities, ends, weights, {}, sentences)
+    return PhraseGraph(chunks, entities, ends, weights, sentences)

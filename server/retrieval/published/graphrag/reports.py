@@ -9,7 +9,7 @@ parts.
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
@@ -71,7 +71,9 @@ def communities(graph: SiteGraph, most: int) -> list[Community]:
         parents[one.cluster] = -1 if one.parent_cluster is None else one.parent_cluster
     made = _placed({key: tuple(sorted(nodes)) for key, nodes in members.items()}, levels, parents)
     _relate(made, graph)
-    _count_chunks(made, graph)
+    for community in made:
+        of_entities = (graph.entities[entity].chunks for entity in community.entities)
+        community.reach = len({chunk for chunks in of_entities for chunk in chunks})
     return made
 
 
@@ -119,11 +121,6 @@ def _relate(made: list[Community], graph: SiteGraph) -> None:
             at = inside.get(one, -1)
             if at >= 0 and at == inside.get(other):
                 made[at].relations.append(relation)
-
-
-def _count_chunks(made: list[Community], graph: SiteGraph) -> None:
-    for one in made:
-        one.reach = len({chunk for entity in one.entities for chunk in graph.entities[entity].chunks})
 
 
 MOST_TOKENS = 2000
@@ -176,13 +173,6 @@ class CommunityReport:
         """The whole in plain words."""
         told = (f"{one.summary} {one.explanation}".strip() for one in self.findings)
         return "\n".join([self.title, self.summary, *(f"- {one}" for one in told)])
-
-
-def report_prompt(about: Sequence[str], statements: Sequence[Statement]) -> Prompt:
-    """Asks for the report on things of these names."""
-    numbered = [{"number": n, "text": one.text} for n, one in enumerate(statements, 1)]
-    told = json.dumps({"about": list(about), "statements": numbered}, ensure_ascii=False)
-    return Prompt(RULES, told, MOST_TOKENS, json=True)
 
 
 def read_report(reply: str, statements: Sequence[Statement], twin: CommunityReport) -> CommunityReport:
@@ -255,9 +245,7 @@ class Leads:
             keys = [*names.found(head), phrase_key(head)]
             return frozenset(number[key] for key in keys if key in number)
 
-        for at, chunk in enumerate(graph.chunks):
-            if at % 500 == 0:
-                monitor.step("headings", at, len(graph.chunks))
+        for at, chunk in enumerate(watched(monitor, "headings", graph.chunks, 500)):
             heads = heads_of(chunk)
             self._titled.append(named(heads[0]) if heads else frozenset())
             self._headed.append(frozenset().union(*map(named, heads)))
@@ -336,7 +324,9 @@ class ReportWriter:
 
     def _task(self, at: int, twin: CommunityReport) -> ModelTask[CommunityReport]:
         statements = self._context(at) or [Statement(twin.summary, twin.chunks)]
-        prompt = report_prompt(self._named(at)[:20], statements)
+        numbered = [{"number": n, "text": one.text} for n, one in enumerate(statements, 1)]
+        told = json.dumps({"about": self._named(at)[:20], "statements": numbered}, ensure_ascii=False)
+        prompt = Prompt(RULES, told, MOST_TOKENS, json=True)
         return ModelTask(prompt, partial(read_report, statements=statements, twin=twin), lambda: twin)
 
     def _context(self, at: int) -> list[Statement]:
@@ -349,17 +339,12 @@ class ReportWriter:
             told = [Statement(f"{report.title}: {report.summary}", report.chunks) for report in reports]
             inside = {entity for place in parts[:replaced] for entity in self._communities[place].entities}
             entities = [entity for entity in community.entities if entity not in inside]
-            relations = self._outside(community.relations, inside)
+            ends = self._graph.ends
+            relations = (one for one in community.relations if not inside.issuperset(ends[one].tolist()))
             fitting, all_fit = self._fitting(told, self._graph.statements(entities, relations))
             if all_fit:
                 return fitting
         return fitting
-
-    def _outside(self, relations: Iterable[int], inside: set[int]) -> Iterator[int]:
-        ends = self._graph.ends
-        return (
-            one for one in relations if int(ends[one][0]) not in inside or int(ends[one][1]) not in inside
-        )
 
     def _fitting(self, first: Sequence[Statement], then: Iterable[Statement]) -> tuple[list[Statement], bool]:
         kept: list[Statement] = []

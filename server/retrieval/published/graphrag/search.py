@@ -14,9 +14,10 @@ import json
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -69,8 +70,7 @@ def entities_of(
     for entity, cosine in near:
         relevance[entity] = relevance.get(entity, 0.0) + max(0.0, cosine)
     for hit in found[:OF_FOUND]:
-        inside = view.entities_in.get(hit.chunk.id, [])
-        for entity in inside:
+        for entity in view.entities_in.get(hit.chunk.id, []):
             share = FOUND_SHARE * hit.score / math.sqrt(view.spread(entity))
             relevance[entity] = relevance.get(entity, 0.0) + share
     best = sorted(relevance, key=lambda one: (-relevance[one], one))[:MOST_ENTITIES]
@@ -339,28 +339,36 @@ class MappedPoint:
 
 
 def mapped_points(
-    model: ChatModel,
-    view: GraphView,
-    question: str,
-    reports: Sequence[int],
-    batches: int,
-    fits: Callable[[list[str]], bool],
+    model: ChatModel, view: GraphView, question: str, parts: Sequence[Sequence[int]]
 ) -> list[MappedPoint]:
-    """Points by score, those of no use dropped. The best reports are read; `fits` says whether some texts
-    make one batch. A reply that cannot be read gives no points. Raises ModelError."""
-    texts = [view.reports[at].text for at in reports]
-    made = list(_batches(texts, batches, fits))
-    chosen = [reports[at] for at in range(sum(len(one) for one in made))]
-    random.Random(SHUFFLED_WITH).shuffle(chosen)
-    parts, start = [], 0
-    for one in made:
-        part = chosen[start : start + len(one)]
-        start += len(one)
-        parts.append(sorted(part, key=lambda at: (-view.of(at, "reach"), at)))
+    """Points by score, those of no use dropped; each of the `parts` is read at once. A reply that cannot be
+    read gives no points. Raises ModelError."""
     prompts = [_prompt(question, view, part) for part in parts]
     replies = list(_MAPPING.map(model.complete, prompts))
     said = [one for reply, part in zip(replies, parts, strict=True) for one in read_points(reply, part)]
     return sorted(said, key=lambda one: -one.score)
+
+
+def shuffled_parts(
+    view: GraphView, reports: Sequence[int], most: int, tokens: int, estimate: Estimate
+) -> list[list[int]]:
+    """The first reports, shuffled, in at most so many parts; each has as many as had at most so many tokens
+    in the order given, or one."""
+    sizes: list[int] = []
+    room = 0
+    for at in reports:
+        cost = estimate(view.reports[at].text) + 10
+        if not sizes or cost > room:
+            if len(sizes) == most:
+                break
+            sizes.append(0)
+            room = tokens
+        sizes[-1] += 1
+        room -= cost
+    chosen = list(reports[: sum(sizes)])
+    random.Random(SHUFFLED_WITH).shuffle(chosen)
+    left = iter(chosen)
+    return [sorted(islice(left, size), key=lambda at: (-view.of(at, "reach"), at)) for size in sizes]
 
 
 def read_points(reply: str, reports: Sequence[int]) -> list[MappedPoint]:
@@ -384,20 +392,6 @@ def _point(told: object, reports: Sequence[int]) -> MappedPoint | None:
     numbers = [n for n in named if isinstance(n, int)] if isinstance(named, list) else []
     known = tuple(dict.fromkeys(reports[n - 1] for n in numbers if 1 <= n <= len(reports)))
     return MappedPoint(description, score, known) if description and score > 0 and known else None
-
-
-def _batches(texts: Sequence[str], most: int, fits: Callable[[list[str]], bool]) -> Iterator[list[str]]:
-    batch: list[str] = []
-    for text in texts:
-        if batch and not fits([*batch, text]):
-            yield batch
-            most -= 1
-            if not most:
-                return
-            batch = []
-        batch.append(text)
-    if batch:
-        yield batch
 
 
 def _prompt(question: str, view: GraphView, reports: Sequence[int]) -> Prompt:

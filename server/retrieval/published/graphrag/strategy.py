@@ -30,6 +30,7 @@ from server.retrieval.published.graphrag.search import (
     points_of_the_whole,
     scored_reports,
     selected,
+    shuffled_parts,
 )
 from server.retrieval.published.graphrag.stored import ENTITIES, REPORTS, GraphView, stored
 from server.retrieval.question_kinds import QuestionKind, asks_for_the_whole, kind_of
@@ -113,16 +114,10 @@ class GraphRagSearch(DerivedSearch[GraphRagOptions]):
         """Return what the model says of the best reports, ahead of all that is found without it."""
         if self._index.model is None:
             return []
-        estimate, most = self._index.deriving.estimate_tokens, self._options.tokens
+        estimate, options = self._index.deriving.estimate_tokens, self._options
+        parts = shuffled_parts(view, reports, options.map_calls, options.tokens, estimate)
         try:
-            said = mapped_points(
-                self._index.model,
-                view,
-                query.text,
-                reports,
-                self._options.map_calls,
-                lambda texts: sum(estimate(text) + 10 for text in texts) <= most,
-            )
+            said = mapped_points(self._index.model, view, query.text, parts)
         except ModelError as error:
             self._parts.on_failure(error.kind, f"reading reports for {self._index.name}: {error}")
             return []

@@ -34,15 +34,9 @@ class Keywords:
     """An empty list is answered by the question itself, however long it is."""
 
     low: tuple[str, ...] = ()
+    """Entities are searched by them."""
     high: tuple[str, ...] = ()
-
-    def low_text(self, question: str) -> str:
-        """Return what entities are searched by."""
-        return ", ".join(self.low) or question
-
-    def high_text(self, question: str) -> str:
-        """Return what relations are searched by."""
-        return ", ".join(self.high) or question
+    """Relations are searched by them."""
 
 
 def asked_of(model: ChatModel, question: str) -> Keywords:

@@ -192,14 +192,14 @@ def shared_out(lists: Sequence[Sequence[str]], taken: frozenset[str] = frozenset
     return shares
 
 
-def by_polling(lists: Sequence[Sequence[str]], most: int, least: int = 1) -> list[str]:
-    """Linear weighted polling: `most` chunks of the first list, `least` of the last, on a line between;
+def by_polling(lists: Sequence[Sequence[str]], most: int) -> list[str]:
+    """Linear weighted polling: `most` chunks of the first list, one of the last, on a line between;
     what short lists leave is given one by one to those that have more."""
     if not lists:
         return []
     if len(lists) == 1:
         return list(lists[0][:most])
-    slope = (most - least) / (len(lists) - 1)
+    slope = (most - 1) / (len(lists) - 1)
     due = [round(most - n * slope) for n in range(len(lists))]
     taken = [list(chunks[:count]) for chunks, count in zip(lists, due, strict=True)]
     left = sum(due) - sum(map(len, taken))
@@ -237,9 +237,9 @@ def search(graph: EntityGraph, keywords: Keywords, question: str, mode: str, nea
     """For the modes local and global; any other takes both."""
     low, high = GraphMatches(), GraphMatches()
     if mode != "global":
-        low = by_entities(graph, near(ENTITIES, keywords.low_text(question)))
+        low = by_entities(graph, near(ENTITIES, ", ".join(keywords.low) or question))
     if mode != "local":
-        high = by_relations(graph, near(RELATIONS, keywords.high_text(question)))
+        high = by_relations(graph, near(RELATIONS, ", ".join(keywords.high) or question))
     return GraphMatches(_both(low.entities, high.entities), _both(low.relations, high.relations))
 
 

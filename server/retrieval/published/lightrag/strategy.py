@@ -107,7 +107,7 @@ class LightRagSearch(DerivedSearch[LightRagOptions]):
         naive = []
         if mode == "naive":
             nearest = partial(self._parts.vectors.search, vector)
-            naive = [chunk.id for chunk, _ in search_live(nearest, self._parts.chunks, most)]
+            naive = [chunk.id for chunk, _ in search_live(nearest, self._parts.chunks.load, most)]
         lists = [naive, *picked(graph, found, self._options, near)]
         order = list(dict.fromkeys(in_turn(lists)))
         chunks = self._parts.chunks.load(order)
@@ -121,12 +121,8 @@ class LightRagSearch(DerivedSearch[LightRagOptions]):
         """Entities and relations within their budgets."""
         keywords = self.keywords(query, graph)
         near = partial(self._near, query, graph)
-        return cut(
-            graph,
-            search(graph, keywords, query.text, self._options.mode, near),
-            self._options,
-            self._tokens,
-        )
+        found = search(graph, keywords, query.text, self._options.mode, near)
+        return cut(graph, found, self._options, self._tokens)
 
     def _near(self, query: Query, graph: EntityGraph, kind: str, text: str) -> dict[int, float]:
         """By vectors; by words where the embedder does not read the question."""

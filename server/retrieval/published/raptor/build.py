@@ -23,7 +23,7 @@ def build(kit: Kit, options: RaptorOptions) -> Artefact:
     ids = [chunk.id for chunk in kit.chunks]
     if not ids:
         return Artefact({KIND: []})
-    before = keepable(kit.before, set(ids)) if options.clustering == "gmm" else None
+    before = keepable(kit.load_before(), set(ids)) if options.clustering == "gmm" else None
     forest = Forest(kit, options.summary_tokens, by_content(before.records[KIND]) if before else {})
     # A mixture's matrices are small: more threads than one only wait for each other, and sums differ.
     with ThreadpoolController().limit(limits=1):

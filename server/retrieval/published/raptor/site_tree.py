@@ -37,30 +37,16 @@ class Branch:
     def height(self) -> int:
         return 1 + max((child.height for child in self.children if isinstance(child, Branch)), default=0)
 
-    def leaves(self) -> Iterator[int]:
-        """Numbers of all chunks below."""
-        for child in self.children:
-            if isinstance(child, Branch):
-                yield from child.leaves()
-            else:
-                yield child
 
-
+@dataclass(frozen=True)
 class TreeGrouping:
     """Every layer holds the branches of one height. Implements Grouping."""
 
-    def __init__(
-        self,
-        chunks: Sequence[Chunk],
-        facts: Callable[[str], PageFacts],
-        clustering: Clustering,
-        summary_tokens: int,
-    ) -> None:
-        self._chunks = chunks
-        self._facts = facts
-        self._clustering = clustering
-        self._node_tokens = summary_tokens + TITLE
-        self._layers: dict[int, list[Branch]] = {}
+    chunks: Sequence[Chunk]
+    facts: Callable[[str], PageFacts]
+    clustering: Clustering
+    summary_tokens: int
+    _layers: dict[int, list[Branch]] = field(default_factory=dict)
 
     def layer(self, number: int, forest: Forest) -> list[NodeGroup]:
         """[] above the root."""
@@ -80,7 +66,7 @@ class TreeGrouping:
 
     def _plan(self, forest: Forest) -> None:
         root = SiteSection()
-        numbered = enumerate(self._chunks)
+        numbered = enumerate(self.chunks)
         for url, of_page in groupby(numbered, key=lambda pair: pair[1].url):
             root.put(self._way(url), self._page(url, [number for number, _ in of_page], forest))
         self._collect(self._branch(root, forest))
@@ -93,7 +79,7 @@ class TreeGrouping:
 
     def _way(self, url: str) -> tuple[str, ...]:
         """Names of the sections above a page, and its own."""
-        above = self._facts(url).breadcrumbs
+        above = self.facts(url).breadcrumbs
         parts = [unquote(part) for part in urlsplit(url).path.split("/") if part]
         if parts and _INDEX.fullmatch(parts[-1]):
             parts.pop()
@@ -103,22 +89,22 @@ class TreeGrouping:
         """The page, with parts between it and its chunks where it is long; its chunk where it is only one."""
         if len(numbers) == 1:
             return numbers[0]
-        title = self._chunks[numbers[0]].title
-        limit = self._clustering.most_tokens
+        title = self.chunks[numbers[0]].title
+        limit = self.clustering.most_tokens
         if sum(forest.nodes[number].tokens for number in numbers) <= limit:
             return Branch(title, url, list(numbers))
         parts: list[Branch | int] = []
         for of_part in self._parts(numbers, forest):
-            name = " › ".join(_shared([self._chunks[number].heading_path for number in of_part]))
+            name = " › ".join(_shared([self.chunks[number].heading_path for number in of_part]))
             parts.append(Branch(name or title, url, list(of_part)) if len(of_part) > 1 else of_part[0])
         return Branch(title, url, parts)
 
     def _parts(self, numbers: Sequence[int], forest: Forest) -> Iterator[list[int]]:
         """Runs of chunks no longer than a cluster may be, which end where a heading does if possible."""
-        limit = self._clustering.most_tokens
+        limit = self.clustering.most_tokens
         part: list[int] = []
         size = 0
-        for _, of_heading in groupby(numbers, key=lambda number: self._chunks[number].heading_path):
+        for _, of_heading in groupby(numbers, key=lambda number: self.chunks[number].heading_path):
             run = list(of_heading)
             whole = sum(forest.nodes[number].tokens for number in run)
             if part and size + whole > limit:
@@ -140,7 +126,7 @@ class TreeGrouping:
         children = [child for _, child in named]
         if len(children) == 1:
             return children[0]
-        if self._size(children, forest) > self._clustering.most_tokens:
+        if self._size(children, forest) > self.clustering.most_tokens:
             children = self._by_word(named, forest)
         return Branch(self._title(section), "", self._fitting(children, forest))
 
@@ -162,15 +148,15 @@ class TreeGrouping:
         index = next((page for name, page in section.pages if not name), None)
         if index is None:
             return section.name
-        return self._chunks[_leaves(index)[0]].title or section.name
+        return self.chunks[_leaves(index)[0]].title or section.name
 
     def _fitting(self, children: Sequence[Branch | int], forest: Forest) -> list[Branch | int]:
         """These, under further branches of what is alike where they are too many for one summary."""
         kept = list(children)
-        while self._size(kept, forest) > self._clustering.most_tokens:
+        while self._size(kept, forest) > self.clustering.most_tokens:
             centres = np.stack([forest.centre(_leaves(child)) for child in kept])
             lengths = [self._tokens(child, forest) for child in kept]
-            parts = self._clustering.halved(centres, lengths)
+            parts = self.clustering.halved(centres, lengths)
             if len(parts) >= len(kept):
                 break
             together = [[kept[int(place)] for place in part] for part in parts]
@@ -181,7 +167,7 @@ class TreeGrouping:
         return sum(self._tokens(child, forest) for child in children)
 
     def _tokens(self, child: Branch | int, forest: Forest) -> int:
-        return self._node_tokens if isinstance(child, Branch) else forest.nodes[child].tokens
+        return self.summary_tokens + TITLE if isinstance(child, Branch) else forest.nodes[child].tokens
 
 
 class SiteSection:
@@ -210,7 +196,10 @@ class SiteSection:
 
 
 def _leaves(child: Branch | int) -> list[int]:
-    return list(child.leaves()) if isinstance(child, Branch) else [child]
+    """Numbers of all chunks below; a chunk's own."""
+    if isinstance(child, int):
+        return [child]
+    return [leaf for below in child.children for leaf in _leaves(below)]
 
 
 def _shared(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ keeps a share of the score, so that a question about one sentence is answered as
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import cast
 
 from server.domain.chunk import Chunk, ScoredChunk
@@ -103,9 +102,9 @@ class RaptorSearch(DerivedSearch[RaptorOptions]):
         record, relevance = above
         # What is irrelevant itself is not made relevant by its surroundings: a product, not a sum.
         score = min(1.0, (1 - weight) * hit.score + weight * own * relevance)
-        fused = ScoredChunk(hit.chunk, score, {**hit.scores, "summary": round(relevance, 4)})
+        scores = {**hit.scores, "summary": round(relevance, 4)}
         why = f"summary of {record.title or 'a cluster'} (layer {record.data['layer']})"
-        return replace(fused, context=record.text, why=why)
+        return ScoredChunk(hit.chunk, score, scores, record.text, why)
 
 
 def _scored(

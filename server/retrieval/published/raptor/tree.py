@@ -230,8 +230,6 @@ class KeptGrouping:
         for record in before:
             self._of_layer.setdefault(cast(int, record.data["layer"]), []).append(record)
         self._now: dict[str, list[int]] = {}
-        self.waiting: list[int] = []
-        """New chunks that fit nowhere."""
 
     def layer(self, number: int, forest: Forest) -> list[NodeGroup]:
         """[] past the last layer of the state before."""
@@ -263,7 +261,6 @@ class KeptGrouping:
         new = [leaf for id, leaf in forest.number_of_leaf.items() if id not in old]
         living = [cluster for cluster in clusters if cluster]
         if not new or not living:
-            self.waiting = new
             return
         centres = np.stack([forest.centre(cluster) for cluster in living])
         needed = [
@@ -275,8 +272,6 @@ class KeptGrouping:
             best = int(np.argmax(row))
             if row[best] >= needed[best]:
                 living[best].append(leaf)
-            else:
-                self.waiting.append(leaf)
 
 
 def keepable(before: Artefact | None, leaves: Collection[str]) -> Artefact | None:
