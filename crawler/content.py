@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import threading
 from dataclasses import dataclass, replace
@@ -14,28 +15,17 @@ from crawler.extractors import EXTRACTORS, Extraction, FileLimits, SourceDocumen
 from crawler.fetching.browser_requests import PageRequests, Permits, ScriptCache
 from crawler.fetching.fetcher import Fetcher, HttpResponse
 from crawler.options import CrawlOptions
+from crawler.page import Page
 from crawler.reading import PageReader
 
 if TYPE_CHECKING:
     from crawler.fetching.browser import Browsers
-import re
-
-from crawler.page import Page
 
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 
 
 class Unsupported(CrawlError):
     """A content type without an extractor. The message names it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Content:
-    """What was extracted, and what the operator should know about it."""
-
-    found: Extraction
-    remark: str = ""
-    """Why it is less than a browser would show; mostly empty."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,24 +36,25 @@ class ResponseReader:
     _reader: PageReader
     _renderer: Renderer
 
-    def read(self, reply: HttpResponse) -> Content:
-        """Extract the page. Raises Unsupported, and Unreadable for a page that its extractor cannot read."""
+    def read(self, reply: HttpResponse) -> Extraction:
+        """Extract the page; the remark says too why it is less than a browser would show. Raises Unsupported,
+        and BadFile for a page that its extractor cannot read."""
         source = self._source(reply)
         if source.content_type not in EXTRACTORS:
             kind = source.content_type or "unknown"
             raise Unsupported(f"its type is {kind}, not a web page")
         found = self._reader.read(source)
         if source.content_type not in _HTML or self._options.render == "never":
-            return Content(found, found.remark)
+            return found
         if self._options.render == "auto" and not needs_rendering(reply.body, found.page):
-            return Content(found, found.remark)
+            return found
         try:
             rendered = self._renderer.render(reply.url, reply)
         except FetchError as error:
             if error.kind == "stopped":
                 raise
-            return Content(found, f"it needs a browser: {error}")
-        return Content(self._reader.read(replace(source, body=rendered, charset="utf-8")))
+            return replace(found, remark=f"it needs a browser: {error}")
+        return self._reader.read(replace(source, body=rendered, charset="utf-8"))
 
     def _source(self, reply: HttpResponse) -> SourceDocument:
         return SourceDocument(

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from queue import Empty
 
 from crawler.discovery.frontier import Frontier, Item, SharedFrontier
@@ -44,7 +44,6 @@ def crawl(  # noqa: PLR0913 - whoever crawls names the few they need
     stop: threading.Event | None = None,
     on_progress: OnProgress | None = None,
     *,
-    guard: AddressGuard | None = None,
     journal: CrawlJournal | None = None,
     template: str = "",
     shared: SharedFrontier | None = None,
@@ -61,15 +60,14 @@ def crawl(  # noqa: PLR0913 - whoever crawls names the few they need
     visit URLs in `shared` when many wait (see helping.py); `turns` give the pace of a host to all who ask it.
     Closing the iterator ends all requests and threads. Raises BadStart, before anything is fetched.
     """
-    guard = guard or options.guard
     for url in options.start_urls:
-        _check_start(url, guard)
+        _check_start(url, options.guard)
     learned = Template.from_json(template) if template else None
 
     def outcomes() -> Generator[UrlOutcome, None, None]:  # threads and connections start when it is iterated
         progress = on_progress or (lambda progress: None)
         yield from _Crawl(
-            options, guard, known or {}, journal, learned, stop or threading.Event(), progress, shared, turns
+            options, known or {}, journal, learned, stop or threading.Event(), progress, shared, turns
         ).run()
 
     return outcomes()
@@ -85,36 +83,30 @@ def _check_start(url: str, guard: AddressGuard) -> None:
         return  # its visit reports it like any other unreachable URL
 
 
+@dataclass(eq=False)
 class _Crawl:
     """One crawl: its threads, and what they share."""
 
-    def __init__(  # noqa: PLR0913 - everything that `crawl` was given
-        self,
-        options: CrawlOptions,
-        guard: AddressGuard,
-        known: Mapping[str, Validators],
-        journal: CrawlJournal | None,
-        template: Template | None,
-        stop: threading.Event,
-        on_progress: OnProgress,
-        shared: SharedFrontier | None,
-        turns: HostTurns | None,
-    ) -> None:
-        self._shared = shared
-        self._options = options
-        self._stop_wanted = stop
-        self._on_progress = on_progress
+    _options: CrawlOptions
+    _known: Mapping[str, Validators]
+    _journal: CrawlJournal | None
+    _template: Template | None
+    _stop_wanted: threading.Event
+    _on_progress: OnProgress
+    _shared: SharedFrontier | None
+    _turns: HostTurns | None
+
+    def __post_init__(self) -> None:
+        options, known, shared = self._options, self._known, self._shared
         self._began = self._shown = time.monotonic()
         self._out_of_time = False
         self._report = CrawlReport()
-        self._frontier = Frontier(
-            max_pages=options.max_pages, max_depth=options.max_depth, max_urls=options.max_urls
-        )
-        self._tools = CrawlTools(options, guard, known, turns)
-        self._judge = PageJudge(options, known, template)
+        self._frontier = Frontier(options)
+        self._tools = CrawlTools(options, known, self._turns)
+        self._judge = PageJudge(options, known, self._template)
         traps = Traps(options)
         backlog = 2 * options.concurrency + 16
-        self._recorder = CrawlRecorder(self._frontier, self._judge, traps, journal, backlog, shared)
+        self._recorder = CrawlRecorder(self._frontier, self._judge, traps, self._journal, backlog, shared)
         self._explorer = Explorer(
             options, self._tools, self._frontier, traps, known, self._recorder.wait_for_consumer, shared
         )

@@ -10,7 +10,7 @@ class BadStart(CrawlError):
 
 
 class BadFile(CrawlError):
-    """A file cannot be read. The message tells the operator why: "it is protected by a password"."""
+    """A file or page cannot be read. The message tells the operator why: "it is protected by a password"."""
 
 
 class FetchError(CrawlError):

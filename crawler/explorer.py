@@ -151,14 +151,11 @@ class Explorer:
     def _work(self) -> None:
         self._may_go_on(None)
         while (item := self._frontier.take()) is not None:
-            visit = self._visit(item)
+            visit = self._not_visited(item) or self._tools.visit(item)
             if self._tools.stopped.is_set():
                 return  # what came of it may be the stop's doing
             self.steps.put(self._followed(item, visit))
             self._may_go_on(None)
-
-    def _visit(self, item: Item) -> Visit:
-        return self._not_visited(item) or self._tools.visit(item)
 
     def _not_visited(self, item: Item) -> Visit | None:
         """Return the end of a URL that needs no visit any more."""

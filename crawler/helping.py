@@ -48,7 +48,7 @@ def help_crawl(
     renew_s: float = 5.0,
 ) -> int:
     """Visit URLs until there was none for a few seconds, or `stop` is set; return how many were visited."""
-    helper = _Helper(options, leased, stop, turns)
+    helper = _Helper(options, leased, turns)
     threads = [
         threading.Thread(target=helper.work, name=f"crawl-help-{number}", daemon=True)
         for number in range(options.concurrency)
@@ -70,14 +70,11 @@ def help_crawl(
 
 
 class _Helper:
-    def __init__(
-        self, options: CrawlOptions, leased: LeasedUrls, stop: threading.Event, turns: HostTurns | None
-    ) -> None:
+    def __init__(self, options: CrawlOptions, leased: LeasedUrls, turns: HostTurns | None) -> None:
         self._leased = leased
-        self._stop = stop
         self._batch = 2 * options.concurrency
         self._known: dict[str, Validators] = {}
-        self.tools = CrawlTools(options, options.guard, self._known, turns)
+        self.tools = CrawlTools(options, self._known, turns)
         self._queue: deque[Item] = deque()
         self._lock = threading.Lock()
         self._had_some = time.monotonic()

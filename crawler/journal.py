@@ -130,11 +130,6 @@ class FileJournal:
         self._db.close()
 
     def _all_or_nothing(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
-        with self._lock:
+        with self._lock, self._db:  # commits at its end, or rolls back
             self._db.execute("BEGIN IMMEDIATE")
-            try:
-                self._db.executemany(statement, rows)
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
+            self._db.executemany(statement, rows)

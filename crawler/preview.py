@@ -4,7 +4,7 @@ Both use the rules and the visit of a real crawl. `survey` reads robots.txt and 
 sitemaps.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from urllib.parse import urlsplit
@@ -14,7 +14,6 @@ from crawler.discovery.frontier import Item
 from crawler.discovery.scope import CrawlScope
 from crawler.discovery.sitemap import Sitemaps
 from crawler.errors import FetchError
-from crawler.fetching.addresses import AddressGuard
 from crawler.fetching.robots import RobotsSummary
 from crawler.options import CrawlOptions, start_address
 from crawler.report import UrlState
@@ -35,58 +34,48 @@ def explain(options: CrawlOptions, url: str) -> Iterator[Finding]:
     """Yield findings in the order of a crawl, following redirects. Raises BadStart for a bad address."""
     target = start_address(url)
     yield Finding("address", target if target == url.strip() else f"counts as {target}")
-    guard = options.guard
-    tools = CrawlTools(options, guard, {})
+    tools = CrawlTools(options, {})
     try:
         tools.require()
         for hops in range(options.max_redirects + 1):
-            following = ""
-            for found in _explained(options, tools, guard, Item(target, 0, hops)):
-                if isinstance(found, Finding):
-                    yield found
-                else:
-                    following = found
-            if not following:
+            target = yield from _explained(options, tools, Item(target, 0, hops))
+            if not target:
                 return
-            target = following
     finally:
         tools.close()
 
 
-def _explained(
-    options: CrawlOptions, tools: CrawlTools, guard: AddressGuard, item: Item
-) -> Iterator[Finding | str]:
-    """Yield findings, and at the end the target of a redirect if there is one."""
+def _explained(options: CrawlOptions, tools: CrawlTools, item: Item) -> Generator[Finding, None, str]:
+    """Yield findings; return the target of a redirect if there is one."""
     url = item.url
     if not CrawlScope(options).same_site(url):
         sites = ", ".join(sorted({urls.site_key(start) for start in options.start_urls}))
         yield Finding("site", f"{urls.site_key(url)} is not {sites}: links to it are not followed", True)
-        return
+        return ""
     objection = CrawlScope(options).objection(url)
     if objection:
         yield Finding("rules", f"{objection[0].value}: {objection[1]}", True)
-        return
+        return ""
     yield Finding("rules", "inside the scope; no rule objects")
-    parts = urlsplit(url)
     try:
-        found = guard.addresses(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
-        yield Finding("network", f"{parts.hostname} is {', '.join(found)}, which may be connected to")
+        found = ", ".join(options.guard.check(url))
+        yield Finding("network", f"{urlsplit(url).hostname} is {found}, which may be connected to")
     except FetchError as error:
         yield Finding("network", str(error), True)
-        return
+        return ""
     verdict = tools.robots.verdict(url)
     delay = tools.robots.delay_s(url) if verdict.allowed else 0.0
     pause = f"; it asks for {delay:g} s between two requests" if delay else ""
     if not verdict.allowed:
         yield Finding("robots", verdict.reason, True)
-        return
+        return ""
     yield Finding("robots", f"robots.txt allows it{pause}")
     refusal = tools.robots.refusing_preference(url)
     if refusal:
         why = "; not applied, because the site is your own" if options.own_site else ""
         yield Finding("preference", f"{refusal}{why}", not options.own_site)
         if not options.own_site:
-            return
+            return ""
     if options.use_sitemaps:
         sitemaps = Sitemaps(options, tools.robots, tools.fetcher)
         listed = url in sitemaps.listed(url)
@@ -94,8 +83,7 @@ def _explained(
         yield Finding("sitemap", "listed in the sitemap" if listed else unlisted)
     visit = tools.visits.visit(item)
     yield from _visited(visit)
-    if visit.redirect:
-        yield visit.redirect
+    return visit.redirect
 
 
 def _visited(visit: Visit) -> Iterator[Finding]:
@@ -143,7 +131,7 @@ def survey(options: CrawlOptions) -> list[Survey]:
 
     Raises nothing for a site that does not answer: the summary of its robots.txt says so.
     """
-    tools = CrawlTools(options, options.guard, {})
+    tools = CrawlTools(options, {})
     try:
         return [_survey(options, tools, url) for url in options.start_urls]
     finally:

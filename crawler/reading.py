@@ -11,7 +11,7 @@ from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, parent_process
 
-from crawler.errors import BadFile, CrawlError
+from crawler.errors import BadFile
 from crawler.extractors import Extraction, SourceDocument, extract, extractor_for
 
 AUTOMATIC = -1
@@ -24,10 +24,6 @@ _AT_ONCE_HERE = 2
 """Threads share one interpreter, so more of them at once only slow each other down."""
 
 
-class Unreadable(CrawlError):
-    """A page that its extractor cannot read. The message says why."""
-
-
 class PageReader:
     """Extracts pages. `read` may be called from many threads; each call blocks until its page is done."""
 
@@ -37,16 +33,20 @@ class PageReader:
         self._until_helped = big_crawl if self._processes else -1
         self._changed = threading.Condition()
         self._pool: ProcessPoolExecutor | None = None
-        self._starting: list[Future[None]] = []
+        self._starting: list[Future[int]] = []
         self._room = 0
         self._room_here = _AT_ONCE_HERE
         self._closed = False
 
     def read(self, source: SourceDocument) -> Extraction:
-        """Extract a page. Raises Unreadable."""
+        """Extract a page. Raises BadFile."""
         pool = self._place()
         try:
-            return _read_here(source) if pool is None else self._read_there(pool, source)
+            return extract(source) if pool is None else self._read_there(pool, source)
+        except BadFile:
+            raise
+        except Exception as error:  # of any kind: a hostile page must not end the crawl of a site
+            raise BadFile(f"its markup cannot be read ({type(error).__name__}: {error})") from error
         finally:
             with self._changed:
                 if pool is None:
@@ -85,40 +85,25 @@ class PageReader:
         # Not fork: the fetching threads may hold locks at that moment.
         context = get_context("spawn")
         self._pool = ProcessPoolExecutor(self._processes, mp_context=context, initializer=_prepare)
-        self._starting = [self._pool.submit(_ready) for _ in range(self._processes)]
+        # Whatever a helper runs first: then it is ready.
+        self._starting = [self._pool.submit(os.getpid) for _ in range(self._processes)]
 
     def _read_there(self, pool: ProcessPoolExecutor, source: SourceDocument) -> Extraction:
         try:
             future = pool.submit(extract, source)
         except RuntimeError:  # the pool broke at another page, or the crawl is closing
-            return _read_here(source)
+            return extract(source)
         try:
             return future.result()
         except (BrokenProcessPool, CancelledError) as error:
             # Killed, or out of memory: this page is lost, the others are read here from now on.
             with self._changed:
                 self._pool = None
-            raise Unreadable(f"the process that read it ended ({type(error).__name__})") from error
-        except Exception as error:
-            raise _unreadable(error) from error
+            raise BadFile(f"the process that read it ended ({type(error).__name__})") from error
 
 
 def _spare_cores() -> int:
     return len(os.sched_getaffinity(0)) - 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) - 1
-
-
-def _read_here(source: SourceDocument) -> Extraction:
-    try:
-        return extract(source)
-    except Exception as error:
-        raise _unreadable(error) from error
-
-
-def _unreadable(error: Exception) -> Unreadable:
-    """Turn any error of an extractor into Unreadable: a hostile page must not end the crawl of a site."""
-    if isinstance(error, BadFile):
-        return Unreadable(str(error))
-    return Unreadable(f"its markup cannot be read ({type(error).__name__}: {error})")
 
 
 def _prepare() -> None:
@@ -134,7 +119,3 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
-
-
-def _ready() -> None:
-    """Do nothing: a helper that runs this is ready."""

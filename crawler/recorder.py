@@ -27,6 +27,7 @@ _MOST_RESTORED = 5000
 """URLs that wait in memory while the journal of a large site is read."""
 _NOTHING_NEW = frozenset({UrlState.DUPLICATE, UrlState.EMPTY, UrlState.GONE})
 TEMPLATE = "template"
+"""Note of a crawl, kept for the next one: what most pages of the site have in common."""
 _SPELLINGS = "spellings"
 
 
@@ -170,7 +171,12 @@ class CrawlRecorder:
         endings = self._judge.take(visit)
         own = next((ending.outcome for ending in endings if ending.visit is visit), None)
         if own is None and self._journal is not None:
-            entries[visit.item.url] = visited_entry(visit)
+            entries[visit.item.url] = replace(
+                waiting_entry(visit.item),
+                state=READ,
+                status=visit.outcome.status,
+                visit=visit_to_text(visit),
+            )
         self._note_waiting()
         self._frontier.settle(keeps_slot=visit.outcome.state in HAS_PAGE)
         return endings
@@ -238,12 +244,6 @@ def _usefulness(state: UrlState) -> bool | None:
 def waiting_entry(item: Item) -> JournalEntry:
     """Return the entry of a URL that was found."""
     return JournalEntry(item.url, item.depth, item.hops, item.found_on, WAITING)
-
-
-def visited_entry(visit: Visit) -> JournalEntry:
-    """Return the entry of a URL that was visited and not judged yet."""
-    found = waiting_entry(visit.item)
-    return replace(found, state=READ, status=visit.outcome.status, visit=visit_to_text(visit))
 
 
 def ended_entry(ending: Ending) -> JournalEntry:

@@ -34,6 +34,8 @@ class UrlState(StrEnum):
 
 
 HAS_PAGE = frozenset({UrlState.FETCHED, UrlState.UNCHANGED})
+NO_ANSWER = frozenset({UrlState.ERROR, UrlState.OVER_LIMIT, UrlState.TOO_LARGE})
+"""These say nothing of whether there is a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +69,12 @@ class CrawlProgress:
     seconds: float
     """Since the crawl began or went on."""
     counts: dict[UrlState, int] = field(default_factory=dict)
-    done_before: int = 0
-    """How many of `done` ended before the crawl was cut off and went on."""
     pages_before: int = 0
+    """How many of `pages` were read before the crawl was cut off and went on."""
 
     @property
     def pages_per_second(self) -> float:
         return (self.pages - self.pages_before) / self.seconds if self.seconds > 0 else 0.0
-
-    @property
-    def remaining_s(self) -> float | None:
-        """Return the seconds until all known URLs are done, at the pace so far; None before the first."""
-        done = self.done - self.done_before
-        return (self.discovered - self.done) * self.seconds / done if done else None
 
     def line(self) -> str:
         """Return one line for people."""
@@ -102,7 +97,6 @@ class CrawlReport:
         self._started = time.monotonic()
         self._first_problem: UrlOutcome | None = None
         self._redirect: UrlOutcome | None = None
-        self._restored = 0
         self._restored_pages = 0
 
     def add(self, outcome: UrlOutcome) -> None:
@@ -116,7 +110,6 @@ class CrawlReport:
     def restore(self, state: UrlState) -> None:
         """Count an outcome from before the crawl was interrupted."""
         self.counts[state] += 1
-        self._restored += 1
         self._restored_pages += state in HAS_PAGE
 
     def progress(self, discovered: int, unjudged: int = 0) -> CrawlProgress:
@@ -129,7 +122,6 @@ class CrawlReport:
             pages,
             time.monotonic() - self._started,
             dict(self.counts),
-            self._restored,
             self._restored_pages,
         )
 

@@ -7,7 +7,7 @@ bounded part is in memory, however many addresses it has.
 import json
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any, TypeVar
 
 V = TypeVar("V")
@@ -112,9 +112,7 @@ class Spilling(MutableMapping[str, V]):
             self._file = sqlite3.connect("", check_same_thread=False, isolation_level=None)
             self._file.executescript(_SCHEMA)
         self._file.execute("BEGIN")
-        self._file.executemany(_WRITE, self._rows())
+        rows = ((_bytes(key), json.dumps(self._encode(value))) for key, value in self._here.items())
+        self._file.executemany(_WRITE, rows)
         self._file.execute("COMMIT")
         self._here.clear()
-
-    def _rows(self) -> Iterable[tuple[bytes, str]]:
-        return ((_bytes(key), json.dumps(self._encode(value))) for key, value in self._here.items())

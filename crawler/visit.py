@@ -12,22 +12,21 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from crawler.content import Content, Renderer, ResponseReader, Unsupported, is_readable
+from crawler.content import Renderer, ResponseReader, Unsupported, is_readable
 from crawler.discovery import urls
 from crawler.discovery.frontier import Item
 from crawler.discovery.sitemap import Feeds
-from crawler.errors import FetchError
+from crawler.errors import BadFile, FetchError
 from crawler.extractors import Extraction
 from crawler.extractors.html.metadata import robots_words
 from crawler.fetching import preferences
-from crawler.fetching.addresses import AddressGuard
 from crawler.fetching.fetcher import Fetcher, HttpResponse, Validators
 from crawler.fetching.pacer import OVERLOADED, HostTurns, Pacer, RetryingFetcher
 from crawler.fetching.robots import Robots
 from crawler.judging.soft_404 import Soft404
 from crawler.options import CrawlOptions
 from crawler.page import Page
-from crawler.reading import PageReader, Unreadable
+from crawler.reading import PageReader
 from crawler.report import UrlOutcome, UrlState
 
 _GONE = frozenset({404, 410})
@@ -88,8 +87,8 @@ class Visits:
             return None
         try:
             reply = self._fetcher.get(url, wanted=is_readable)
-            return self._content.read(reply).found if reply.status == 200 else None
-        except (FetchError, Unsupported, Unreadable):
+            return self._content.read(reply) if reply.status == 200 else None
+        except (FetchError, Unsupported, BadFile):
             return None
 
     def _without_page(self, item: Item, reply: HttpResponse) -> Visit:
@@ -121,18 +120,16 @@ class Visits:
 
     def _with_body(self, item: Item, reply: HttpResponse) -> Visit:
         try:
-            content = self._content.read(reply)
+            found = self._content.read(reply)
         except Unsupported as error:
             return ended(item, UrlState.UNSUPPORTED, str(error), reply.status)
-        except (Unreadable, FetchError) as error:
+        except (BadFile, FetchError) as error:
             return ended(item, UrlState.ERROR, str(error), reply.status)
-        found = content.found
         if found.refresh and found.refresh != item.url and len(found.page.text) < _SHORT_PAGE:
             return self._redirected(item, found.refresh, reply.status)
-        return self._judged(item, reply, content)
+        return self._judged(item, reply, found)
 
-    def _judged(self, item: Item, reply: HttpResponse, content: Content) -> Visit:
-        found = content.found
+    def _judged(self, item: Item, reply: HttpResponse, found: Extraction) -> Visit:
         header = robots_header(reply.headers.get("x-robots-tag", ""), self._options.robots_token)
         nofollow = found.nofollow or "nofollow" in header
         follow = () if nofollow else found.follow
@@ -143,12 +140,12 @@ class Visits:
         if refusal and self._obeys_preferences:
             return ended(item, UrlState.DISALLOWED, refusal, reply.status, follow=follow)
         if not found.page.blocks:
-            reason = content.remark or "no text on the page"
+            reason = found.remark or "no text on the page"
             return ended(item, UrlState.EMPTY, reason, reply.status, follow=follow)
         not_there = self._soft_404.reason(item.url, found.page, reply.status)
         if not_there:
             return ended(item, UrlState.GONE, not_there, reply.status, follow=follow)
-        remark = content.remark or (refusal and f"AI preferences not applied: {refusal}")
+        remark = found.remark or (refusal and f"AI preferences not applied: {refusal}")
         visit = ended(item, UrlState.FETCHED, remark, reply.status, found.page, follow)
         believable = is_believable_canonical(found.canonical, item.url)
         feeds = () if nofollow else found.feeds
@@ -187,21 +184,18 @@ def visit_to_text(visit: Visit, *, with_links: bool = False) -> str:
 def visit_from_text(text: str, item: Item, status: int = 0) -> Visit:
     """Return the visit of `item`."""
     value = json.loads(text)
-    visit = ended(
-        item,
+    outcome = UrlOutcome(
+        item.url,
         UrlState(value["state"]),
         value["reason"],
         value.get("status", status),
         Page.from_json(value["page"]) if value["page"] else None,
-        tuple(value.get("follow", ())),
+        item.depth,
+        item.found_on,
+        value["target"],
     )
-    return replace(
-        visit,
-        outcome=replace(visit.outcome, target=value["target"]),
-        canonical=value["canonical"],
-        redirect=value.get("redirect", ""),
-        feeds=tuple(value.get("feeds", ())),
-    )
+    follow, feeds = tuple(value.get("follow", ())), tuple(value.get("feeds", ()))
+    return Visit(item, outcome, follow, value.get("redirect", ""), value["canonical"], feeds)
 
 
 _NOT_ADDRESSEES = ("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview")
@@ -231,15 +225,11 @@ class CrawlTools:
     """What all visits of one crawl share: fetcher, robots.txt rules, pacer, feeds, readers, browser."""
 
     def __init__(
-        self,
-        options: CrawlOptions,
-        guard: AddressGuard,
-        known: Mapping[str, Validators],
-        turns: HostTurns | None = None,
+        self, options: CrawlOptions, known: Mapping[str, Validators], turns: HostTurns | None = None
     ) -> None:
         self.stopped = threading.Event()
         self._renders_all = options.render == "always"
-        self.fetcher = Fetcher(options, guard)
+        self.fetcher = Fetcher(options)
         self.robots = Robots(options, self.fetcher)
         self.pacer = Pacer(options.delay_s, self.stopped, options.host_concurrency, turns)
         self.feeds = Feeds(options, self.robots, self.fetcher, self.pacer.wait)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from crawler.discovery.urls import Spellings
+from crawler.options import CrawlOptions
 from crawler.spilling import Spilling
 
 _FOUND, _VISITED, _PAGE = range(3)
@@ -63,21 +64,21 @@ class SharedFrontier(Protocol):
 class Frontier:
     """The URLs of one crawl, in memory. Safe to use from many threads."""
 
-    def __init__(self, *, max_pages: int, max_depth: int, max_urls: int) -> None:
-        self._max_pages = max_pages
-        self._max_depth = max_depth
-        self._max_urls = max_urls
+    def __init__(self, options: CrawlOptions) -> None:
+        self._options = options
         self._queue: deque[Item] = deque()
         self._seen: Spilling[int] = Spilling()
         """Address -> _FOUND, _VISITED or _PAGE."""
         self._deep: dict[str, Item] = {}
         self._spellings = Spellings()
-        self._under_way = 0
-        self._expected = 0
+        self.under_way = 0
+        """URLs taken and not settled; one more while a finder announced more URLs."""
+        self.expected = 0
+        """Number of finders that announced more URLs."""
         self._slots = 0
         self.first_ignored = ""
         """The first URL dropped because there were too many; others may have followed."""
-        self._closed = False
+        self.is_closed = False
         self._changed = threading.Condition()
 
     @property
@@ -89,26 +90,10 @@ class Frontier:
         return len(self._queue)
 
     @property
-    def is_closed(self) -> bool:
-        return self._closed
-
-    @property
     def is_full(self) -> bool:
         """Whether every slot is taken, and no visit is under way."""
         with self._changed:
-            return self._slots >= self._max_pages and self._under_way == self._expected
-
-    @property
-    def expected(self) -> int:
-        """Number of finders that announced more URLs."""
-        with self._changed:
-            return self._expected
-
-    @property
-    def under_way(self) -> int:
-        """URLs taken and not settled; one more while a finder announced more URLs."""
-        with self._changed:
-            return self._under_way
+            return self._slots >= self._options.max_pages and self.under_way == self.expected
 
     def add(self, item: Item, *, first: bool = False) -> Item | None:
         """Add a URL, and queue it unless it is too deep; `first` puts it before all others.
@@ -118,7 +103,7 @@ class Frontier:
         with self._changed:
             url = self._spellings.folder(item.url)
             item = item if url == item.url else replace(item, url=url)
-            if item.depth > self._max_depth:
+            if item.depth > self._options.max_depth:
                 if not self._enter(url):
                     return None
                 self._deep[url] = item
@@ -152,12 +137,12 @@ class Frontier:
     def take(self) -> Item | None:
         """Wait for the next URL and a free slot; None when the crawl is over."""
         with self._changed:
-            while not self._closed:
-                if self._queue and self._slots < self._max_pages:
+            while not self.is_closed:
+                if self._queue and self._slots < self._options.max_pages:
                     self._slots += 1
-                    self._under_way += 1
+                    self.under_way += 1
                     return self._queue.popleft()
-                if self._under_way == 0:
+                if self.under_way == 0:
                     break
                 self._changed.wait()
             self._changed.notify_all()
@@ -179,30 +164,30 @@ class Frontier:
     def take_in(self, url: str) -> bool:
         """Count a URL that another process visited as taken; False while there is no free slot."""
         with self._changed:
-            if self._slots >= self._max_pages:
+            if self._slots >= self._options.max_pages:
                 return False
             self._enter(url)
             self._slots += 1
-            self._under_way += 1
+            self.under_way += 1
             return True
 
     def expect_more(self) -> None:
         """Announce that more URLs are coming: the crawl is not over before `no_more`."""
         with self._changed:
-            self._under_way += 1
-            self._expected += 1
+            self.under_way += 1
+            self.expected += 1
 
     def no_more(self) -> None:
         """End an announcement of `expect_more`."""
         with self._changed:
-            self._under_way -= 1
-            self._expected -= 1
+            self.under_way -= 1
+            self.expected -= 1
             self._changed.notify_all()
 
     def settle(self, *, keeps_slot: bool) -> None:
         """End the visit of a URL that was taken; `keeps_slot` when it is a page or may become one."""
         with self._changed:
-            self._under_way -= 1
+            self.under_way -= 1
             if not keeps_slot:
                 self._slots -= 1
             self._changed.notify_all()
@@ -252,7 +237,7 @@ class Frontier:
     def close(self) -> None:
         """Let `take` return None from now on."""
         with self._changed:
-            self._closed = True
+            self.is_closed = True
             self._changed.notify_all()
 
     def left(self) -> tuple[list[Item], list[Item]]:
@@ -263,7 +248,7 @@ class Frontier:
     def _enter(self, url: str) -> bool:
         if url in self._seen:
             return False
-        if len(self._seen) >= self._max_urls:
+        if len(self._seen) >= self._options.max_urls:
             self.first_ignored = self.first_ignored or url
             return False
         self._seen[url] = _FOUND

@@ -30,17 +30,18 @@ _MOST = 1000
 _LARGEST = 10 * 1024 * 1024
 
 
+@dataclass(eq=False)
 class Feeds:
     """Reads the feeds that pages name, each once. Safe to use from many threads."""
 
-    def __init__(
-        self, options: CrawlOptions, robots: Robots, fetcher: Fetcher, wait: Callable[[str], bool]
-    ) -> None:
-        """`wait` returns when the crawler may request an address; False after the crawl was stopped."""
-        self._left = options.max_feeds
-        self._robots = robots
-        self._fetcher = fetcher
-        self._wait = wait
+    _options: CrawlOptions
+    _robots: Robots
+    _fetcher: Fetcher
+    _wait: Callable[[str], bool]
+    """Returns when the crawler may request an address; False after the crawl was stopped."""
+
+    def __post_init__(self) -> None:
+        self._left = self._options.max_feeds
         self._seen: set[str] = set()
         self._lock = threading.Lock()
 
@@ -241,13 +242,10 @@ class _Unpacking:
 
     def __init__(self, body: bytes, largest: int) -> None:
         self._body = body
-        self._largest = self._left = largest
-        self.problem = ""
-
-    @property
-    def done(self) -> int:
+        self._largest = largest
+        self.done = 0
         """Bytes handed out so far."""
-        return self._largest - self._left
+        self.problem = ""
 
     def failed(self, problem: str) -> None:
         """Note what is wrong with the file; the first fault explains the others."""
@@ -257,16 +255,16 @@ class _Unpacking:
         if self._body[:2] != b"\x1f\x8b":
             for start in range(0, min(len(self._body), self._largest), _PIECE):
                 piece = self._body[start : min(start + _PIECE, self._largest)]
-                self._left -= len(piece)
+                self.done += len(piece)
                 yield piece
             if len(self._body) > self._largest:
                 self._too_large()
             return
         unpacker, rest = zlib.decompressobj(wbits=31), self._body
         try:
-            while rest and self._left > 0:
-                piece = unpacker.decompress(rest, min(_PIECE, self._left))
-                self._left -= len(piece)
+            while rest and self.done < self._largest:
+                piece = unpacker.decompress(rest, min(_PIECE, self._largest - self.done))
+                self.done += len(piece)
                 if piece:
                     yield piece
                 rest = unpacker.unconsumed_tail

@@ -164,16 +164,13 @@ class _Walk:
             elif node.type in ("softbreak", "hardbreak"):
                 yield " "
             elif node.type == "image":
-                yield self._alternative(node)
+                yield "".join(self._spans(node.children, 1)) or node.content
             elif node.type == "html_inline":
                 yield " " if node.content.lower().startswith("<br") else ""
             else:
                 if node.type == "link":
                     self._link(str(node.attrs.get("href", "")))
                 yield from self._spans(node.children, depth + 1)
-
-    def _alternative(self, node: SyntaxTreeNode) -> str:
-        return "".join(self._spans(node.children, 1)) or node.content
 
     def _link(self, target: str) -> None:
         url = urls.canonical(target, self._url) if target and not target.startswith("#") else None

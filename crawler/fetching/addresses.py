@@ -138,10 +138,11 @@ class AddressGuard:
             raise Refused(f"{host} is {reason} ({found[0]})", can_be_allowed=permitted)
         return allowed
 
-    def check(self, url: str) -> None:
-        """Raise Refused when `url` is forbidden, FetchError when its name is unknown."""
+    def check(self, url: str) -> list[str]:
+        """Return the permitted addresses of the host of `url`, best first. Raise Refused when it is
+        forbidden, FetchError when its name is unknown."""
         parts = urlsplit(url)
-        self.addresses(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
+        return self.addresses(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
 
     def connect(self, host: str, port: int, timeout: float | None, *, is_web: bool = True) -> socket.socket:
         """Connect to the first permitted address that answers. Raises FetchError, OSError."""

@@ -63,11 +63,11 @@ class Deadlines:
         if self.closed:
             _cut(sock)
 
-    def left(self) -> float | None:
-        """Seconds until this thread's deadline, never negative; None without one."""
+    def left(self) -> float:
+        """Seconds until this thread's deadline, never negative. Every connection is made within one."""
         with self._changed:
-            due = self._due.get(threading.get_ident())
-        return None if due is None else max(0.0, due - time.monotonic())
+            due = self._due[threading.get_ident()]
+        return max(0.0, due - time.monotonic())
 
     def close(self) -> None:
         """Cut off everything, now and from now on."""
@@ -144,11 +144,12 @@ def _connect(connection: HTTPConnection, guard: AddressGuard, deadlines: Deadlin
     timeout = connection.timeout if isinstance(connection.timeout, int | float) else None
     failure: OSError | None = None
     for address in _addresses(connection, guard, deadlines.left()):
-        limits = [limit for limit in (timeout, deadlines.left()) if limit is not None]
+        left = deadlines.left()
+        limit = left if timeout is None else min(timeout, left)
         try:
-            if 0.0 in limits:
+            if not limit:
                 raise TimeoutError("timed out")
-            sock = socket.create_connection((address, connection.port), min(limits, default=None))
+            sock = socket.create_connection((address, connection.port), limit)
         except OSError as error:
             failure = error
             continue
@@ -159,10 +160,8 @@ def _connect(connection: HTTPConnection, guard: AddressGuard, deadlines: Deadlin
     raise NewConnectionError(connection, str(failure or "no address")) from failure
 
 
-def _addresses(connection: HTTPConnection, guard: AddressGuard, left: float | None) -> list[str]:
+def _addresses(connection: HTTPConnection, guard: AddressGuard, left: float) -> list[str]:
     """Resolve the host's name in a thread of its own, since a resolver cannot be cut off."""
-    if left is None:
-        return guard.addresses(connection.host, connection.port)
     found: list[list[str]] = []
     failures: list[Exception] = []
 

@@ -12,7 +12,6 @@ import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from protego import Protego
 
@@ -104,11 +103,11 @@ class Robots:
         file = self._file(urls.origin(url))
         problem = file.refusal.reason if file.refusal else ""
         return RobotsSummary(
-            tuple(file.rules.lines),
+            tuple(line.text for line in file.rules.rules),
             self.delay_s(url),
             tuple(self.sitemaps(url)),
             problem,
-            tuple(file.rules.preference_lines),
+            tuple(one.line.text for one in file.rules.preferences),
             self.refusing_preference(url),
         )
 
@@ -137,7 +136,7 @@ class Robots:
             if reply.status == 200:
                 return self._parsed(reply.body)
             if reply.status < 500 and reply.status != 429:
-                return _File(RobotsRules.NONE)
+                return _File(RobotsRules([], 0.0, []))
         return _refused(
             f"robots.txt could not be read (status {reply.status}), so nothing is fetched for now"
         )
@@ -155,7 +154,7 @@ def _named(line: tuple[int, str]) -> str:
 
 
 def _refused(reason: str, *, unreachable: bool = False) -> _File:
-    return _File(RobotsRules.NONE, RobotsVerdict(False, reason, unreachable))
+    return _File(RobotsRules([], 0.0, []), RobotsVerdict(False, reason, unreachable))
 
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -200,12 +199,11 @@ class Preference:
 class RobotsRules:
     """The rules of one robots.txt that apply to this crawler. Safe to use from many threads."""
 
-    NONE: ClassVar[RobotsRules]
-
     def __init__(self, lines: list[_Line], crawl_delay: float, sitemaps: list[str]) -> None:
-        self._rules = [line for line in lines if line.name not in preferences.NAMES]
-        self._preferences = [Preference(line) for line in lines if line.name in preferences.NAMES]
-        self._parsed = _protego(self._rules) if self._rules else None
+        self.rules = [line for line in lines if line.name not in preferences.NAMES]
+        self.preferences = [Preference(line) for line in lines if line.name in preferences.NAMES]
+        """Those that apply."""
+        self._parsed = _protego(self.rules) if self.rules else None
         self.crawl_delay = crawl_delay
         """Seconds; 0 without a Crawl-delay."""
         self.sitemaps = sitemaps
@@ -238,19 +236,9 @@ class RobotsRules:
         chosen = ours if ours.named else everyone
         return cls([line for line in chosen.rules if line.value], chosen.delay, sitemaps)
 
-    @property
-    def lines(self) -> list[str]:
-        """The rules that apply, as written."""
-        return [line.text for line in self._rules]
-
-    @property
-    def preference_lines(self) -> list[str]:
-        """The AI preferences that apply, as written."""
-        return [one.line.text for one in self._preferences]
-
     def preferences_for(self, url: str) -> list[Preference]:
         """Return the AI preferences for `url`: of each notation those with the longest path."""
-        matching = [one for one in self._preferences if one.matches(url)]
+        matching = [one for one in self.preferences if one.matches(url)]
         longest: dict[str, int] = {}
         for one in matching:
             longest[one.line.name] = max(longest.get(one.line.name, 0), len(one.path))
@@ -274,7 +262,7 @@ class RobotsRules:
         where = urls.path_and_query(url)
         matching = [
             line
-            for line in self._rules
+            for line in self.rules
             if line.name in _DISALLOW
             and where.startswith(_PLAIN.match(line.value)[0])  # type: ignore[index]
             and not _protego([line]).can_fetch(url, "*")
@@ -310,6 +298,3 @@ def _seconds(value: str) -> float:
     except ValueError:
         return 0.0
     return seconds if math.isfinite(seconds) and seconds > 0 else 0.0
-
-
-RobotsRules.NONE = RobotsRules([], 0.0, [])

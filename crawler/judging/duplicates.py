@@ -5,7 +5,6 @@ turns out to be gone or changed, the copy is what remains, and it becomes a page
 """
 
 import re
-import threading
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -32,7 +31,9 @@ class Held:
     """The original must still have this content; empty when it need not."""
 
     def as_duplicate(self) -> UrlOutcome:
-        return as_duplicate(self.outcome, self.original, self.reason)
+        """Return the same outcome as a duplicate of the original."""
+        duplicate = replace(self.outcome, state=UrlState.DUPLICATE, reason=self.reason)
+        return replace(duplicate, page=None, target=self.original)
 
 
 class Duplicates:
@@ -54,14 +55,11 @@ class Duplicates:
         if content_hash:
             self._owner[content_hash] = url
 
-    def original_of(self, outcome: UrlOutcome) -> str:
+    def original_of(self, url: str, content_hash: str) -> str:
         """Return the URL of the page with the same content; the page itself when it is the first."""
-        page = outcome.page
-        if page is None:
-            return outcome.url
-        owner = self._owner.setdefault(page.content_hash, outcome.url)
-        if owner != outcome.url and self._ended.get(owner) not in (None, page.content_hash):
-            owner = self._owner[page.content_hash] = outcome.url  # the owner changed or went
+        owner = self._owner.setdefault(content_hash, url)
+        if owner != url and self._ended.get(owner) not in (None, content_hash):
+            owner = self._owner[content_hash] = url  # the owner changed or went
         return owner
 
     def hold(self, held: Held) -> bool:
@@ -95,11 +93,6 @@ class Duplicates:
         return held
 
 
-def as_duplicate(outcome: UrlOutcome, original: str, reason: str) -> UrlOutcome:
-    """Return the same outcome as a duplicate of `original`."""
-    return replace(outcome, state=UrlState.DUPLICATE, reason=reason, page=None, target=original)
-
-
 def _matches(final_hash: str, wanted: str) -> bool:
     return bool(final_hash) and (not wanted or final_hash == wanted)
 
@@ -126,7 +119,7 @@ _DENSE = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
 class NearDuplicates:
-    """Remembers the fingerprints of up to 100,000 pages, in about 20 MB. Safe to use from many threads."""
+    """Remembers the fingerprints of up to 100,000 pages, in about 20 MB. Not thread-safe."""
 
     def __init__(self, options: CrawlOptions, most: int = 100_000) -> None:
         self._share = options.near_duplicates
@@ -134,7 +127,6 @@ class NearDuplicates:
         self._known = 0
         self._buckets: dict[int, list[tuple[int, str]]] = {}
         self._turns = _WordBits()
-        self._lock = threading.Lock()
 
     def fingerprint(self, page: Page) -> int:
         """Return 64 bits, signed; 0 for a page that is too short, or when the comparison is off."""
@@ -148,9 +140,8 @@ class NearDuplicates:
         exact = "\x1f".join((page.title.casefold(), *sorted(_NUMBER.findall(text)), *sorted(_names(text))))
         key = blake2b(exact.encode(), digest_size=8).digest()
         sketch = 0
-        with self._lock:
-            for word, count in words.items():
-                sketch ^= self._turns.of(word, min(count, _MOST_REPEATS))
+        for word, count in words.items():
+            sketch ^= self._turns.of(word, min(count, _MOST_REPEATS))
         value = int.from_bytes(key) >> _KEY_SHIFT << _KEY_SHIFT
         value |= (size & _SIZES) << _SKETCH_BITS | sketch
         return value - (1 << 64) if value & _SIGN else value
@@ -159,21 +150,18 @@ class NearDuplicates:
         """Remember a page; once per address is enough. Ignores pages beyond the limit."""
         if not fingerprint or self._known >= self._most:
             return
-        with self._lock:
-            bucket = self._buckets.setdefault(fingerprint >> _KEY_SHIFT, [])
-            if len(bucket) < _LARGEST_BUCKET and all(known != url for _, known in bucket):
-                bucket.append((fingerprint, url))
-                self._known += 1
+        bucket = self._buckets.setdefault(fingerprint >> _KEY_SHIFT, [])
+        if len(bucket) < _LARGEST_BUCKET and all(known != url for _, known in bucket):
+            bucket.append((fingerprint, url))
+            self._known += 1
 
     def original_of(self, url: str, fingerprint: int) -> tuple[str, int] | None:
         """Return the nearest page that is near enough, not itself, and the shared part in percent."""
         if not fingerprint:
             return None
-        with self._lock:
-            bucket = list(self._buckets.get(fingerprint >> _KEY_SHIFT, ()))
         near = [
             (more, original)
-            for other, original in bucket
+            for other, original in self._buckets.get(fingerprint >> _KEY_SHIFT, ())
             if original != url and (more := _words_more(fingerprint, other)) is not None
         ]
         if not near:

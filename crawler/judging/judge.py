@@ -155,7 +155,7 @@ class PageJudge:
         page = outcome.page
         if outcome.state is not UrlState.FETCHED or page is None:
             return None
-        original = self._duplicates.original_of(outcome)
+        original = self._duplicates.original_of(outcome.url, page.content_hash)
         if original != outcome.url and not self._duplicates.is_lost(original):
             return Held(visit, outcome, f"same content as {original}", original, page.content_hash)
         near = self._near.original_of(outcome.url, self._fingerprint_of(page))

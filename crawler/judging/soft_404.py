@@ -54,7 +54,8 @@ class Soft404:
 
     def reason(self, url: str, page: Page, status: int = 200) -> str:
         """Return why this is a "not found" page; empty when it is a real one."""
-        if not self._options.soft_404 or status != 200 or self._is_start(url):
+        is_start = url in self._options.start_urls or urls.path_and_query(url) == "/"
+        if not self._options.soft_404 or status != 200 or is_start:
             return ""
         size = sum(len(block.text) for block in page.blocks)
         if size <= _SHORT_PAGE and says_not_found(page.title):
@@ -63,9 +64,6 @@ class Soft404:
         if any(_alike(page, url, self._answer(place)) for place in places):
             return "the server gives the same page for an address that does not exist (status 200)"
         return ""
-
-    def _is_start(self, url: str) -> bool:
-        return url in self._options.start_urls or urls.path_and_query(url) == "/"
 
     def _answer(self, place: str) -> _Answer:
         with self._lock:  # one request per place; those who ask for the same place wait

@@ -282,12 +282,15 @@ class TemplateLearner:
             for language, places in groups.items()
             if len(places) >= _FEWEST_PAGES and (shares := self._shares(frozenset(places)))
         }
+        named_everywhere = max(_FEWEST_PAGES, len(self._pages) * SHORT / 100)
         names = self._site_names({language: len(places) for language, places in groups.items()})
         return Template(
             rules=_without_repeats(rules),
             keepers=self._keepers({found for shares in rules.values() for found in shares}),
             title_ends=tuple(sorted(end for end, name in self._title_ends.items() if name in names)),
-            headings=frozenset(map(fingerprint, _recurring(self._headings, len(self._pages)))),
+            headings=frozenset(
+                fingerprint(text) for text, count in self._headings.items() if count >= named_everywhere
+            ),
             site_name=next(iter(names), ""),
         )
 
@@ -376,11 +379,6 @@ def _says_something(text: str) -> bool:
     if len(text) < least or not _FACT.search(text):
         return False
     return not _NO_FACT.search(text) or bool(_NUMBER.search(text))
-
-
-def _recurring(counts: Counter[str], total: int) -> list[str]:
-    least = max(_FEWEST_PAGES, total * SHORT / 100)
-    return sorted(text for text, count in counts.items() if count >= least)
 
 
 def _distance(url: str) -> tuple[int, int, str]:

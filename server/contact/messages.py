@@ -1,12 +1,13 @@
 """The three sorts of messages that the outbox sends: visitors' messages, replies to them, and events."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from email.message import EmailMessage
 
 from server.contact.channel import ContactMessage, Gone, NotDelivered, OutgoingMessage, pack
 from server.contact.mail import MailServer, letter, reply_mail
-from server.contact.webhook import Webhooks, body_of, event_body, headers_of
+from server.contact.webhook import body_of, event_body, headers_of, post
 from server.domain.contact import Channel, ContactOptions, ContactRequest, Delivery
 from server.domain.protocols import Incidents
 from server.domain.site import Site
@@ -25,14 +26,17 @@ CONTACT_FAILED, REPLY_FAILED, WEBHOOK_FAILED = "contact_failed", "reply_failed",
 """Kinds of incidents: one for each sort that did not arrive."""
 
 
+@dataclass(eq=False)
 class _People:
     """What channels to and from visitors have in common."""
 
-    def __init__(self, database: Database, incidents: Incidents, settings: Callable[[], Settings]) -> None:
-        self._requests = ContactStore(database)
-        self._sites = SiteStore(database)
-        self._incidents = incidents
-        self._settings = settings
+    _db: Database
+    _incidents: Incidents
+    _settings: Callable[[], Settings]
+
+    def __post_init__(self) -> None:
+        self._requests = ContactStore(self._db)
+        self._sites = SiteStore(self._db)
 
     def _asked(self, request_id: str) -> tuple[ContactRequest, Site]:
         """The request and its site. Raises Gone."""
@@ -49,13 +53,10 @@ class _People:
 class VisitorChannel(_People):
     """Messages of visitors to people. Implements DeliveryChannel."""
 
-    def __init__(
-        self, database: Database, incidents: Incidents, settings: Callable[[], Settings], webhooks: Webhooks
-    ) -> None:
-        super().__init__(database, incidents, settings)
-        self.deliveries = message_deliveries(database)
-        self._conversations = ConversationStore(database)
-        self._webhooks = webhooks
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.deliveries = message_deliveries(self._db)
+        self._conversations = ConversationStore(self._db)
 
     def pack(self, delivery: Delivery[Channel]) -> OutgoingMessage:
         """The message with the conversation before it. Raises Gone."""
@@ -69,7 +70,7 @@ class VisitorChannel(_People):
             if way is Channel.WEBHOOK:
                 body = body_of(parcel)
                 headers = headers_of(body, options.secret, request.id)
-                return self._webhooks.send(target, body, headers, for_webhooks(settings))
+                return post(target, body, headers, for_webhooks(settings), settings.contact.timeout_s)
             return _mailed(settings, lambda sender: letter(parcel, sender, target))
 
         def gave_up(says: str, tries: int) -> None:
@@ -97,10 +98,10 @@ class VisitorChannel(_People):
 class ReplyChannel(_People):
     """Replies of operators to visitors. Implements DeliveryChannel."""
 
-    def __init__(self, database: Database, incidents: Incidents, settings: Callable[[], Settings]) -> None:
-        super().__init__(database, incidents, settings)
-        self.deliveries = reply_deliveries(database)
-        self._replies = ReplyStore(database)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.deliveries = reply_deliveries(self._db)
+        self._replies = ReplyStore(self._db)
 
     def pack(self, delivery: Delivery[Channel]) -> OutgoingMessage:
         """The reply with what it answers. Raises Gone."""
@@ -126,24 +127,19 @@ class ReplyChannel(_People):
         return 0
 
 
+@dataclass(eq=False)
 class EventChannel:
     """Events for other systems. Implements DeliveryChannel."""
 
-    def __init__(
-        self,
-        database: Database,
-        incidents: Incidents,
-        settings: Callable[[], Settings],
-        webhooks: Webhooks,
-        seal: Callable[[], Seal],
-    ) -> None:
-        self.deliveries = event_deliveries(database)
-        self._events = EventStore(database)
-        self._hooks = WebhookStore(database)
-        self._incidents = incidents
-        self._settings = settings
-        self._webhooks = webhooks
-        self._seal = seal
+    _db: Database
+    _incidents: Incidents
+    _settings: Callable[[], Settings]
+    _seal: Callable[[], Seal]
+
+    def __post_init__(self) -> None:
+        self.deliveries = event_deliveries(self._db)
+        self._events = EventStore(self._db)
+        self._hooks = WebhookStore(self._db)
 
     def pack(self, delivery: Delivery[str]) -> OutgoingMessage:
         """One event for one webhook. Raises Gone."""
@@ -160,7 +156,7 @@ class EventChannel:
             """Raises NotDelivered, SealBroken."""
             body = event_body(event, settings.serving.base_url)
             headers = headers_of(body, seal.open(hook.secret), event.id)
-            return self._webhooks.send(hook.url, body, headers, for_webhooks(settings))
+            return post(hook.url, body, headers, for_webhooks(settings), settings.contact.timeout_s)
 
         def gave_up(says: str, tries: int) -> None:
             message = f"the event {event.kind.value} did not reach a webhook: {says}"

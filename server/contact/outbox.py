@@ -16,7 +16,6 @@ from typing import Any
 
 from server.contact.channel import DeliveryChannel, Gone, NotDelivered, OutgoingMessage
 from server.contact.messages import EventChannel, ReplyChannel, VisitorChannel
-from server.contact.webhook import Webhooks
 from server.domain.contact import Delivery, DeliveryState, DeliveryTry
 from server.domain.protocols import Incidents
 from server.metrics import DELIVERIES
@@ -46,11 +45,10 @@ def open_outbox(
     seal: Callable[[], Seal],
 ) -> Outbox:
     """One that sends everything; `settings` is called at each try."""
-    webhooks = Webhooks(lambda: settings().contact.timeout_s)
     posts = (
-        VisitorChannel(database, incidents, settings, webhooks),
+        VisitorChannel(database, incidents, settings),
         ReplyChannel(database, incidents, settings),
-        EventChannel(database, incidents, settings, webhooks, seal),
+        EventChannel(database, incidents, settings, seal),
     )
     return Outbox(posts, settings)
 

@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from urllib3.exceptions import HTTPError
@@ -20,50 +20,38 @@ from server.domain.events import Event
 SIGNATURE = "X-Docent-Signature"
 
 
-class Webhooks:
-    """Sends to addresses that a guard permits. Safe to use from many threads."""
-
-    def __init__(self, timeout_s: Callable[[], float]) -> None:
-        """`timeout_s` is asked at each request, for it may be changed."""
-        self._timeout_s = timeout_s
-        self._deadlines = Deadlines()
-
-    def send(self, url: str, body: bytes, headers: Mapping[str, str], guard: AddressGuard) -> str:
-        """Posts `body`; returns what to note. Redirects are not followed. Raises NotDelivered unless the
-        answer is a success."""
-        host = urlsplit(url).hostname or ""
-        pools = guarded_pools(guard, self._deadlines, num_pools=1)
-        timeout_s = self._timeout_s()
-        due = time.monotonic() + timeout_s
-        try:
-            with self._deadlines.within(timeout_s):
-                answer = pools.request(
-                    "POST", url, body=body, headers=dict(headers), redirect=False, retries=False,
-                    timeout=Timeout(timeout_s), preload_content=False,
-                )  # fmt: skip
-                status, location = answer.status, answer.headers.get("location", "")
-                answer.close()
-        except FetchError as error:
-            raise NotDelivered(str(error)) from error
-        except (HTTPError, OSError, ValueError) as error:
-            # What was cut off looks like a connection that the other side closed.
-            is_late = time.monotonic() >= due
-            said = f"did not answer within {timeout_s:g} s" if is_late else _said(error)
-            raise NotDelivered(f"{host} {said}") from error
-        finally:
-            pools.clear()
-        if 300 <= status < 400:
-            raise NotDelivered(
-                f"{host} answered {status}, which leads to {location[:200] or 'nowhere'}: redirects are "
-                "not followed, so set the final address"
-            )
-        if not 200 <= status < 300:
-            raise NotDelivered(f"{host} answered {status}")
-        return f"{host} answered {status}"
-
-    def close(self) -> None:
-        """Cuts off what is under way."""
-        self._deadlines.close()
+def post(url: str, body: bytes, headers: Mapping[str, str], guard: AddressGuard, timeout_s: float) -> str:
+    """Post `body` to an address that `guard` permits; return what to note. Redirects are not followed. Raises
+    NotDelivered unless the answer is a success."""
+    host, deadlines = urlsplit(url).hostname or "", Deadlines()
+    pools = guarded_pools(guard, deadlines, num_pools=1)
+    due = time.monotonic() + timeout_s
+    try:
+        with deadlines.within(timeout_s):
+            answer = pools.request(
+                "POST", url, body=body, headers=dict(headers), redirect=False, retries=False,
+                timeout=Timeout(timeout_s), preload_content=False,
+            )  # fmt: skip
+            status, location = answer.status, answer.headers.get("location", "")
+            answer.close()
+    except FetchError as error:
+        raise NotDelivered(str(error)) from error
+    except (HTTPError, OSError, ValueError) as error:
+        # What was cut off looks like a connection that the other side closed.
+        is_late = time.monotonic() >= due
+        said = f"did not answer within {timeout_s:g} s" if is_late else _said(error)
+        raise NotDelivered(f"{host} {said}") from error
+    finally:
+        pools.clear()
+        deadlines.close()
+    if 300 <= status < 400:
+        raise NotDelivered(
+            f"{host} answered {status}, which leads to {location[:200] or 'nowhere'}: redirects are "
+            "not followed, so set the final address"
+        )
+    if not 200 <= status < 300:
+        raise NotDelivered(f"{host} answered {status}")
+    return f"{host} answered {status}"
 
 
 def body_of(parcel: ContactMessage) -> bytes:

@@ -41,7 +41,7 @@ def remove_missing_pages(
         page = indexer.known.get(url)
         if page is not None and (page.first_seen_at is None or page.first_seen_at >= run.started_at):
             appeared[page.content_hash] = url
-    own_hashes = decided.site_hashes()
+    own_hashes = decided.decisions.site_hashes()
     for url, state, _ in crawls.addresses.ends(run.id, MISSING):
         page = indexer.known.get(url)
         if page is None or page.source:
@@ -52,7 +52,7 @@ def remove_missing_pages(
         if target and target != url and target in read and target in indexer.known:
             moves.record(url, target)
             indexer.remove(url)
-            if decided.follow(url, target):
+            if decided.decisions.move(url, target):
                 crawls.wait(run.site_id, DECISION, target)
         else:
             indexer.missing(url, run.id)

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from server.quality.gate_store import RELEASING, Check, GateStore
 from server.storage.crawls.runs import (
@@ -131,23 +132,20 @@ LONGEST_WAIT_S = 60.0
 LOOK_S = 0.2
 
 
+@dataclass(eq=False)
 class SiteRemoval:
     """Removes sites marked as leaving: nobody finds them any more, so nothing new begins for them."""
 
-    def __init__(
-        self,
-        database: Database,
-        crawling: CrawlControl,
-        drop_indexes: Callable[[str], None],
-        forget: Callable[[str], None],
-    ) -> None:
-        """`drop_indexes` removes a site's words and vectors, `forget` what files and caches hold."""
-        self._db = database
-        self._sites = SiteStore(database)
-        self._crawls = CrawlStore(database)
-        self._crawling = crawling
-        self._drop_indexes = drop_indexes
-        self._forget = forget
+    _db: Database
+    _crawling: CrawlControl
+    _drop_indexes: Callable[[str], None]
+    """Removes a site's words and vectors."""
+    _forget: Callable[[str], None]
+    """Removes what files and caches hold."""
+
+    def __post_init__(self) -> None:
+        self._sites = SiteStore(self._db)
+        self._crawls = CrawlStore(self._db)
 
     def begin(self, site_id: str) -> None:
         """Takes the site from visitors and operators at once. Raises UnknownSite."""

@@ -5,8 +5,7 @@ import json
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, astuple
-from types import MappingProxyType
+from dataclasses import asdict, astuple, dataclass
 
 from crawler.errors import CrawlError
 from crawler.fetching.fetcher import Validators
@@ -30,8 +29,8 @@ def known_addresses(
     pages: Mapping[str, PageRecord],
     crawls: CrawlStore,
     run: CrawlRun,
-    whole: Collection[str] = (),
-    own_hashes: Mapping[str, str] = MappingProxyType({}),
+    whole: Collection[str],
+    own_hashes: Mapping[str, str],
 ) -> Mapping[str, Validators]:
     """The pages of the last crawl, and the addresses that it could not read or did not come to: a page
     that has not changed is not read for links again. What this crawl itself found, before it was cut off,
@@ -71,13 +70,10 @@ class Interruptions:
         self._journal = journal
         self._waited_for = run.message
         self._last = journal.notes().get(CUTS, "")
+        self.before = bool(self._last)
+        """Whether there was a run before this one."""
         counts = crawls.addresses.counts([run.id])[run.id]
         self._done = sum(count for state, count in counts.items() if state != WAITING)
-
-    @property
-    def before(self) -> bool:
-        """Return whether there was a run before this one."""
-        return bool(self._last)
 
     def forgive(self) -> None:
         """This run ends in good order."""
@@ -86,7 +82,7 @@ class Interruptions:
     def check(self) -> None:
         """At the start of each run. Raises CrawlError."""
         done, _, cuts = self._last.partition("/")
-        times = int(cuts) + 1 if self._last and int(done) == self._done else 0
+        times = int(cuts) + 1 if self.before and int(done) == self._done else 0
         self._journal.note(CUTS, f"{self._done}/{times}")
         if times > MOST_CUTS:
             self.forgive()
@@ -147,32 +143,24 @@ REPORT = "index_report"
 LEADING = frozenset({UrlState.REDIRECTED, UrlState.DUPLICATE})
 
 
+@dataclass(eq=False)
 class CrawlIntake:
     """For one run over a crawl. An outcome is settled when its page is in the content store and in every
     index; one that leads elsewhere stays open until the crawl is over, for only then it is known whether
     a page moved."""
 
-    def __init__(  # noqa: PLR0913 - all that an outcome is written to
-        self,
-        crawls: CrawlStore,
-        crawl_id: int,
-        journal: CrawlJournal,
-        indexer: Indexer,
-        publish_s: float,
-        on_progress: ProgressCallback,
-        decided: DecidedPages,
-        *,
-        is_gated: bool = False,
-    ) -> None:
-        """Every `publish_s` seconds what was read goes live; while `is_gated` it is only written."""
-        self._crawls = crawls
-        self._crawl_id = crawl_id
-        self._journal = journal
-        self._indexer = indexer
-        self._publish_s = publish_s
-        self._is_gated = is_gated
-        self._on_progress = on_progress
-        self._decided = decided
+    _crawls: CrawlStore
+    _crawl_id: int
+    _journal: CrawlJournal
+    _indexer: Indexer
+    _publish_s: float
+    """Every so many seconds what was read goes live."""
+    _is_gated: bool
+    """Whether it is only written."""
+    _on_progress: ProgressCallback
+    _decided: DecidedPages
+
+    def __post_init__(self) -> None:
         self._open: dict[str, None] = {}
         self._pace = CrawlPace()
         self._found = self._fetched = self._published_pages = 0

@@ -37,11 +37,9 @@ def limits(settings: Settings) -> dict[str, Any]:
 
 def file_limits(settings: Settings) -> FileLimits:
     """The same limits, for files that no crawl fetches."""
-    chosen, usual = limits(settings), FileLimits()
+    chosen = settings.crawling
     return FileLimits(
-        pages=chosen.get("max_file_pages", usual.pages),
-        seconds=chosen.get("max_file_s", usual.seconds),
-        unpacked_bytes=chosen.get("max_unpacked_bytes", usual.unpacked_bytes),
+        pages=chosen.max_file_pages, seconds=chosen.max_file_s, unpacked_bytes=chosen.max_unpacked_bytes
     )
 
 

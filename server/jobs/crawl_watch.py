@@ -33,29 +33,25 @@ class Interrupt:
     """Whether the crawl then is paused; otherwise the next worker goes on with it."""
 
 
+@dataclass(eq=False)
 class CrawlWatch:
     """While entered, `stop` is set as soon as the crawl shall end, and `reason` says why: PAUSE, STOP, QUIT
     (this process ends), LOST (another process has taken the crawl over) or FULL (the disk has too little free
     space, as `says` tells)."""
 
-    def __init__(
-        self,
-        crawls: CrawlStore,
-        crawl_id: int,
-        holder: str,
-        interrupt: Interrupt,
-        lacking_space: Callable[[], str] = lambda: "",
-    ) -> None:
-        """`lacking_space` returns why there is no room for a crawl, or ""."""
-        self._crawls = crawls
-        self._crawl_id = crawl_id
-        self._holder = holder
-        self._interrupt = interrupt
-        self._lacking_space = lacking_space
+    _crawls: CrawlStore
+    _crawl_id: int
+    _holder: str
+    _interrupt: Interrupt
+    _lacking_space: Callable[[], str]
+    """Returns why there is no room for a crawl, or ""."""
+
+    def __post_init__(self) -> None:
         self.says = ""
         self._over = threading.Event()
         self._heard = time.monotonic()
-        self._thread = threading.Thread(target=self._watch, name=f"crawl-{crawl_id}-watch", daemon=True)
+        name = f"crawl-{self._crawl_id}-watch"
+        self._thread = threading.Thread(target=self._watch, name=name, daemon=True)
         self.stop = threading.Event()
         self.reason = ""
 
@@ -72,10 +68,6 @@ class CrawlWatch:
     def pauses_here(self) -> bool:
         """Return whether this process itself asked for the pause."""
         return self._interrupt.pauses and self._interrupt.event.is_set()
-
-    @property
-    def is_lost(self) -> bool:
-        return self.reason == LOST
 
     def _watch(self) -> None:
         due = time.monotonic() + EVERY_S

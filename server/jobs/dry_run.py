@@ -9,7 +9,6 @@ import json
 import secrets
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -136,10 +135,7 @@ class DryRuns:
 
         try:
             run.surveys = [asdict(one) for one in survey(options)]
-            counts: Counter[str] = Counter()
             for outcome in crawl(options, on_progress=follow):
-                counts[outcome.state.value] += 1
-                run.counts = dict(counts)
                 _note(run, outcome)
             if not run.pages:
                 run.message = _why_none(run)
@@ -156,6 +152,7 @@ class DryRuns:
 
 
 def _note(run: DryRun, outcome: UrlOutcome) -> None:
+    run.counts[outcome.state.value] = run.counts.get(outcome.state.value, 0) + 1
     page = outcome.page
     if outcome.state in HAS_PAGE and page is not None:
         words = len(page.text.split())

@@ -42,25 +42,25 @@ class Measured:
 Measure = Callable[[Site, Gate, Monitor], Measured]
 
 
+@dataclass(eq=False)
 class CrawlGate:
     """The gate that one crawl of a site has to pass."""
 
-    def __init__(
-        self, database: Database, incidents: Incidents, measure: Measure | None, site: Site, crawl_id: int
-    ) -> None:
-        self._db = database
-        self._gates = GateStore(database)
-        self._incidents = incidents
-        self._measure = measure
-        self._site = site
-        self._crawl_id = crawl_id
-        self._content = ContentStore(database, site.id)
-        self._gates.settle(site.id)
+    _db: Database
+    _incidents: Incidents
+    _measure: Measure
+    _site: Site
+    _crawl_id: int
+
+    def __post_init__(self) -> None:
+        self._gates = GateStore(self._db)
+        self._content = ContentStore(self._db, self._site.id)
+        self._gates.settle(self._site.id)
 
     @property
     def is_on(self) -> bool:
         """Return whether a new index is measured."""
-        return self._measure is not None and self._gates.get(self._site.id) is not None
+        return self._gates.get(self._site.id) is not None
 
     @property
     def held(self) -> Check | None:
@@ -86,7 +86,7 @@ class CrawlGate:
         """Raises HeldBackIndex; BuildStopped, and what retrieval and models raise: then nothing is decided,
         and the live index stays."""
         gate = self._gates.get(self._site.id)
-        if gate is None or self._measure is None:
+        if gate is None:
             return
         found = self._measure(self._site, gate, monitor)
         values = {

@@ -169,10 +169,9 @@ class PageControl:
     def texts(self, site_id: str, url: str) -> PageTexts:
         """What may be corrected."""
         decision, site_page, site_hash = self._known(site_id, url)
-        own = markdown_of(site_page)
-        if decision.edited:
-            return PageTexts(decision.title, decision.text, site_page.title, own, site_hash)
-        return PageTexts(site_page.title, own, site_page.title, own, site_hash)
+        own = site_page.title, markdown_of(site_page)
+        shown = (decision.title, decision.text) if decision.edited else own
+        return PageTexts(*shown, *own, site_hash)
 
     def edit(self, site_id: str, url: str, title: str, text: str, seen: str, by: str) -> bool:
         """The page as Docent shall know it. `seen` is the hash of the website's version that the operator had
@@ -276,42 +275,34 @@ class DecidedPages:
     """For what writes the index of one site."""
 
     def __init__(self, database: Database, site_id: str) -> None:
-        self._decisions = PageDecisions(database, site_id)
+        self.decisions = PageDecisions(database, site_id)
         self._versions = SourcePages(database, site_id)
 
     def taken(self, page: Page, source: str = "") -> Page | None:
         """The page as it is to be indexed: as it was read, as an operator wrote it, or None when it is kept
         out. The version that was read is remembered where something is decided."""
-        decision = self._decisions.get(page.url)
+        decision = self.decisions.get(page.url)
         if decision is None:
             return page
-        self._decisions.note_site_version(page.url, page.content_hash, replace(page, links=()).to_json())
+        self.decisions.note_site_version(page.url, page.content_hash, replace(page, links=()).to_json())
         if decision.excluded:
             return None
         return self._as_written(page, decision, source) if decision.edited else page
 
     def is_excluded(self, url: str) -> bool:
         """Return whether an operator keeps the page out."""
-        decision = self._decisions.get(url)
+        decision = self.decisions.get(url)
         return decision is not None and decision.excluded
 
     def as_decided(self, url: str) -> tuple[Page | None, str]:
         """The page as it is to be indexed now, without reading it again, and the source that it is from; None
         when it is kept out, or when nothing is known of it."""
-        decision = self._decisions.get(url)
+        decision = self.decisions.get(url)
         if decision is None or decision.excluded or decision.site_page is None:
             return None, ""
         page = replace(Page.from_json(dict(decision.site_page)), url=url)
         source = "" if url.startswith(("http://", "https://")) else "source"
         return (self._as_written(page, decision, source) if decision.edited else page), source
-
-    def site_hashes(self) -> dict[str, str]:
-        """Address -> content hash of the website's own version, of the pages that operators corrected."""
-        return self._decisions.site_hashes()
-
-    def follow(self, old_url: str, new_url: str) -> bool:
-        """Lets what was decided about a page go with it to its new address; whether there was anything."""
-        return self._decisions.move(old_url, new_url)
 
     def _as_written(self, page: Page, decision: PageDecision, source: str) -> Page:
         try:

@@ -5,13 +5,14 @@ outcome.
 """
 
 import logging
+from dataclasses import dataclass
 from functools import partial
 
 from crawler.crawl import read_page
 from crawler.errors import CrawlError
 from crawler.fetching.fetcher import Validators
 from crawler.journal import JournalEntry
-from crawler.report import UrlOutcome, UrlState
+from crawler.report import NO_ANSWER, UrlOutcome, UrlState
 from server.domain.derived import BuildStopped
 from server.domain.site import Site
 from server.indexing.indexer import SiteIndex
@@ -22,7 +23,6 @@ from server.jobs.gate import CrawlGate
 from server.jobs.page_edits import DecidedPages
 from server.settings import Settings
 from server.storage.content.content import ContentStore
-from server.storage.content.decisions import PageDecisions
 from server.storage.content.page_facts import PageMoves
 from server.storage.crawls.journal import CrawlJournal
 from server.storage.crawls.runs import DONE, FAILED, PAGE, CrawlRun, CrawlStore
@@ -31,7 +31,6 @@ from server.storage.database import Database
 log = logging.getLogger(__name__)
 
 NOT_LIVE = "no page of the site is live yet: crawl the site first"
-_NO_ANSWER = frozenset({UrlState.ERROR, UrlState.OVER_LIMIT, UrlState.TOO_LARGE})
 _WORDS = {
     UrlState.GONE: "gone",
     UrlState.DISALLOWED: "refused by the site",
@@ -44,29 +43,23 @@ _WORDS = {
 }
 
 
+@dataclass(eq=False)
 class CrawlWork:
     """What one run over a crawl works with."""
 
-    def __init__(
-        self,
-        database: Database,
-        settings: Settings,
-        run: CrawlRun,
-        site: Site,
-        index: SiteIndex,
-        watch: CrawlWatch,
-    ) -> None:
-        self._db = database
-        self._settings = settings
-        self._run = run
-        self._site = site
-        self._index = index
-        self._indexer = index.indexer
-        self._watch = watch
-        self._crawls = CrawlStore(database)
-        self._content = ContentStore(database, site.id)
-        self._journal = CrawlJournal(database, run.id)
-        self._decided = DecidedPages(database, site.id)
+    _db: Database
+    _settings: Settings
+    _run: CrawlRun
+    _site: Site
+    _index: SiteIndex
+    _watch: CrawlWatch
+
+    def __post_init__(self) -> None:
+        self._indexer = self._index.indexer
+        self._crawls = CrawlStore(self._db)
+        self._content = ContentStore(self._db, self._site.id)
+        self._journal = CrawlJournal(self._db, self._run.id)
+        self._decided = DecidedPages(self._db, self._site.id)
 
 
 class PageRefresh(CrawlWork):
@@ -97,7 +90,7 @@ class PageRefresh(CrawlWork):
         if self._run.kind != PAGE:
             if self._content.live.live_generation() == before:
                 self._content.go_live()  # a pin changes answers too: those that are remembered must go
-            PageDecisions(self._db, self._site.id).tidy(self._run.url)
+            self._decided.decisions.tidy(self._run.url)
         check_quotes(self._db, self._site.id, self._settings.serving.base_url)
         if report.chunks_added or report.chunks_removed:
             message += f"; sections: {report.chunks_added} new, {report.chunks_removed} removed"
@@ -118,7 +111,7 @@ class PageRefresh(CrawlWork):
     def _read_again(self, template: str) -> tuple[str, str]:
         url = self._run.url
         known = self._indexer.known.get(url)
-        own = self._decided.site_hashes().get(url, known.content_hash if known else "")
+        own = self._decided.decisions.site_hashes().get(url, known.content_hash if known else "")
         options = crawl_options(self._site, self._settings)
         stop = self._watch.stop
         outcomes = read_page(options, url, Validators(content_hash=own), template=template, stop=stop)
@@ -135,7 +128,7 @@ class PageRefresh(CrawlWork):
         )
         found = sum(outcome.page is not None for outcome in outcomes)
         self._crawls.progress(self._run.id, len(outcomes), found, found)
-        state = FAILED if outcomes[0].state in _NO_ANSWER else DONE
+        state = FAILED if outcomes[0].state in NO_ANSWER else DONE
         return state, self._outcome(outcomes[0], outcomes[-1])
 
     def _take(self, outcome: UrlOutcome) -> None:

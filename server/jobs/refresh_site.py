@@ -7,11 +7,13 @@ the same journal and the same content, and each step does what the one before it
 import logging
 from collections.abc import Callable, Iterable
 from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
 
 from crawler.crawl import crawl
 from crawler.errors import CrawlError
 from crawler.page import Page
+from crawler.recorder import TEMPLATE
 from server.domain.derived import BuildStopped
 from server.domain.protocols import Incidents, ModelError
 from server.domain.site import Site
@@ -31,7 +33,7 @@ from server.jobs.crawl_options import crawl_options
 from server.jobs.crawl_watch import FULL, LOST, QUIT, BuildWatch, CrawlCutShort, CrawlWatch, Interrupt
 from server.jobs.gate import CrawlGate, HeldBackIndex, Measure
 from server.jobs.page_refresh import CrawlWork, PageRefresh
-from server.jobs.site_profile import TEMPLATE, keep_what_was_learned
+from server.jobs.site_profile import keep_what_was_learned
 from server.quality.gate_store import DROPPING, RELEASING
 from server.settings import Settings
 from server.storage.content.page_facts import PageMoves
@@ -51,26 +53,21 @@ SourcePages = Callable[[Site], Iterable[Page]]
 """Pages of a site that come from elsewhere than its website."""
 
 
+@dataclass(eq=False)
 class SiteRefresh:
     """One crawl of one site, from its start address to the live index."""
 
-    def __init__(
-        self,
-        database: Database,
-        incidents: Incidents,
-        settings: Settings,
-        sources: SourcePages | None = None,
-        measure: Measure | None = None,
-    ) -> None:
-        """`measure` compares a new index with the live one for the quality gate."""
-        self._db = database
-        self._sites = SiteStore(database)
-        self._crawls = CrawlStore(database)
-        self._notes = SiteNotes(database)
-        self._incidents = incidents
-        self._settings = settings
-        self._sources = sources or (lambda site: ())
-        self._measure = measure
+    _db: Database
+    _incidents: Incidents
+    _settings: Settings
+    _sources: SourcePages
+    _measure: Measure
+    """Compares a new index with the live one for the quality gate."""
+
+    def __post_init__(self) -> None:
+        self._sites = SiteStore(self._db)
+        self._crawls = CrawlStore(self._db)
+        self._notes = SiteNotes(self._db)
 
     def run(
         self,
@@ -85,9 +82,9 @@ class SiteRefresh:
         run = self._crawls.claim(crawl_id, holder)
         if run is None:
             return False
-        with CrawlWatch(
-            self._crawls, crawl_id, holder, interrupt or Interrupt(), self._lacking_space
-        ) as watch:
+        storage = self._settings.storage
+        no_room = partial(lacking_space, storage.data_dir, storage.disk_free_mb)
+        with CrawlWatch(self._crawls, crawl_id, holder, interrupt or Interrupt(), no_room) as watch:
             try:
                 if watch.reason == FULL:
                     raise CrawlCutShort
@@ -143,10 +140,6 @@ class SiteRefresh:
         one = PageRefresh(self._db, self._settings, run, site, index, watch)
         return one.run(measuring, self._notes.get(run.site_id, TEMPLATE))
 
-    def _lacking_space(self) -> str:
-        storage = self._settings.storage
-        return lacking_space(storage.data_dir, storage.disk_free_mb)
-
     def _set_aside(self, run: CrawlRun, watch: CrawlWatch) -> None:
         if watch.reason == LOST:
             log.warning("crawl %s of %s was taken over by another worker", run.id, run.site_id)
@@ -175,7 +168,7 @@ class SiteRefresh:
             log.warning("crawl %s of %s goes on when the database answers: %s", run.id, run.site_id, error)
 
     def _fail(self, run: CrawlRun, watch: CrawlWatch, message: str) -> None:
-        if watch.is_lost or self._sites.find(run.site_id) is None:
+        if watch.reason == LOST or self._sites.find(run.site_id) is None:
             log.warning("crawl %s of %s ends: %s", run.id, run.site_id, message)
             return
         if not self._crawls.finish(run.id, FAILED, message, run.holder):
@@ -206,8 +199,8 @@ class WholeCrawl(CrawlWork):
         bit_by_bit = self._content.live.live_generation() and not self._index.is_derived
         publish_s = self._settings.retrieval.index_publish_s if bit_by_bit else 0.0
         intake = CrawlIntake(
-            self._crawls, self._run.id, self._journal, self._indexer, publish_s, on_progress,
-            self._decided, is_gated=gate is not None,
+            self._crawls, self._run.id, self._journal, self._indexer, publish_s, gate is not None,
+            on_progress, self._decided,
         )  # fmt: skip
         try:
             self._crawl(intake)
@@ -232,7 +225,7 @@ class WholeCrawl(CrawlWork):
             self._crawls,
             self._run,
             self._indexer.without_facts(),
-            self._decided.site_hashes(),
+            self._decided.decisions.site_hashes(),
         )
         shared = SharedFrontier(self._db, self._run.id, known)
         outcomes = crawl(

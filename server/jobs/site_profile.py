@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from crawler.journal import CrawlJournal
 from crawler.judging.page_kinds import kind_of
 from crawler.judging.templates import Template
+from crawler.recorder import TEMPLATE
 from crawler.wordset import wordset
 from server.answering.understanding.translation import spoken_on, target_language
 from server.answering.writing.suggestions import names_something
@@ -102,10 +103,6 @@ def _short(title: str) -> str:
     return next((part[:80] for part in parts if part.strip(" !.").casefold() not in GREETINGS), "")
 
 
-TEMPLATE = "template"
-"""Note of a crawl, kept for the next one: what most pages of the site have in common."""
-
-
 def keep_what_was_learned(database: Database, site: Site, index: SiteIndex, journal: CrawlJournal) -> None:
     """With what the site is indexed, how alike its texts are, what it says of itself, and its template."""
     content, sites = ContentStore(database, site.id), SiteStore(database)
@@ -175,11 +172,11 @@ def with_address(site: Site, address: str) -> Site:
     )
 
 
-def site_of_sources(site_id: str, settings: Settings, name: str = "") -> Site:
+def site_of_sources(site_id: str, settings: Settings) -> Site:
     """A site without a website: it is made of what is uploaded. Raises StartError."""
     _check_id(site_id)
     return Site(
-        id=site_id, name=name or site_id, title="", strategy=settings.retrieval.strategy,
+        id=site_id, name=site_id, title="", strategy=settings.retrieval.strategy,
         flow=settings.retrieval.flow, options=settings.privacy.new_site_options,
     )  # fmt: skip
 

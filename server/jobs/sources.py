@@ -9,7 +9,7 @@ from pathlib import Path
 from crawler.errors import BadFile, BadStart, CrawlError
 from crawler.fetching.fetcher import Validators
 from crawler.page import Page
-from crawler.report import UrlOutcome, UrlState
+from crawler.report import NO_ANSWER, UrlOutcome, UrlState
 from crawler.sources.files import READER, FolderOptions, FoundFile, files_in, public_url, read_file
 from crawler.sources.pairs import pair_page, parse_addresses, parse_pairs, read_addresses
 from server.domain.addresses import origin_of
@@ -50,7 +50,6 @@ log = logging.getLogger(__name__)
 
 GOES_AT = 2
 """Readings in a row that must not find an address before its page goes."""
-_NO_ANSWER = frozenset({UrlState.ERROR, UrlState.OVER_LIMIT, UrlState.TOO_LARGE})
 _KIND_OF_READING = "reader"
 
 
@@ -65,38 +64,30 @@ def site_sources(database: Database, settings: Settings, site: Site) -> Iterator
     records = ContentStore(database, site.id).known_pages().values() if site.start_urls else ()
     crawled = frozenset(record.url for record in records if not record.source)
     seen: dict[str, str] = {}
-    shared = _Site(site, store, pages, settings, crawled, seen)
     sources = store.all(site.id)
     for source in sources:
-        yield from _Reading(shared, source).pages()
+        yield from _Reading(site, store, pages, settings, crawled, seen, source).pages()
     if sources and not seen and not site.start_urls:
         raise CrawlError("none of the sources gave a page; see the reasons under Sources")
     pages.tidy()
 
 
-@dataclass(frozen=True, slots=True)
-class _Site:
-    """What the readings of all sources of a site share."""
-
-    site: Site
-    store: SourceStore
-    pages: SourcePages
-    settings: Settings
-    crawled: frozenset[str]
-    """Addresses that the crawl of the site reads by itself."""
-    seen: dict[str, str]
-    """Addresses and content hashes of the pages handed out so far -> their names."""
-
-
+@dataclass(eq=False)
 class _Reading:
     """One reading of one source."""
 
-    def __init__(self, of: _Site, source: Source) -> None:
-        self._site, self._store, self._pages, self._settings = of.site, of.store, of.pages, of.settings
-        self._crawled, self._seen = of.crawled, of.seen
-        self._source = source
-        self._limits = file_limits(of.settings)
-        self._known = of.pages.items(source.id)
+    _site: Site
+    _store: SourceStore
+    _pages: SourcePages
+    _settings: Settings
+    _crawled: frozenset[str]
+    """Addresses that the crawl of the site reads by itself."""
+    _seen: dict[str, str]
+    """Addresses and content hashes of the pages that the sources gave so far -> their names."""
+    _source: Source
+
+    def __post_init__(self) -> None:
+        self._known = self._pages.items(self._source.id)
         """What the source consisted of."""
         self._items: dict[str, SourceItem] = {}
 
@@ -160,7 +151,7 @@ class _Reading:
         if before is None or not before.content_hash:
             return item, None
         if item.state != UrlState.UNCHANGED:
-            item = replace(item, missed=before.missed + (item.state not in _NO_ANSWER))
+            item = replace(item, missed=before.missed + (item.state not in NO_ANSWER))
             if not may_pass or item.missed >= GOES_AT:
                 return item, None
         page = self._stored(before)
@@ -239,7 +230,7 @@ class _Reading:
         if before is not None and before.etag == digest and url in self._known:
             reason = self._known[url].reason
             return SourcePart(name, UrlOutcome(url, UrlState.UNCHANGED, reason), digest)
-        return SourcePart(name, read_file(name, body, url, self._limits), digest)
+        return SourcePart(name, read_file(name, body, url, file_limits(self._settings)), digest)
 
     def _pairs(self) -> Iterator[SourcePart]:
         try:

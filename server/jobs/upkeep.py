@@ -4,8 +4,8 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from threading import Event
 
 from server.domain.protocols import Cache
 from server.domain.site import next_time
@@ -25,28 +25,19 @@ REMOVAL_S = 600.0
 """Seconds after which the removal of a site is queued again."""
 
 
+@dataclass(eq=False)
 class Upkeep:
     """Any number of workers may do it at once: the database decides who starts what."""
 
-    def __init__(  # noqa: PLR0913 - what it looks at, and how it queues each
-        self,
-        crawls: CrawlStore,
-        schedules: ScheduleStore,
-        control: CrawlControl,
-        queue: Callable[[str, int], None],
-        queued: Callable[[], int],
-        leaving: Callable[[], Iterable[str]] = tuple,
-        queue_removal: Callable[[str], None] = lambda site_id: None,
-    ) -> None:
-        """`leaving` returns the sites whose removal has begun."""
-        self._crawls = crawls
-        self._schedules = schedules
-        self._control = control
-        self._queue = queue
-        self._queued = queued
-        self._leaving = leaving
-        self._queue_removal = queue_removal
-        self._removed_at: dict[str, float] = {}
+    _crawls: CrawlStore
+    _schedules: ScheduleStore
+    _control: CrawlControl
+    _queue: Callable[[str, int], None]
+    _queued: Callable[[], int]
+    _leaving: Callable[[], Iterable[str]] = tuple
+    """Returns the sites whose removal has begun."""
+    _queue_removal: Callable[[str], None] = lambda site_id: None
+    _removed_at: dict[str, float] = field(default_factory=dict)
 
     def run(self, ending: threading.Event) -> None:
         """Until `ending` is set."""
@@ -156,7 +147,7 @@ class Heartbeat:
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
 
-    def run(self, ending: Event) -> None:
+    def run(self, ending: threading.Event) -> None:
         """Runs in addition to a worker's jobs, until `ending` is set."""
         while not ending.is_set():
             try:

@@ -21,7 +21,6 @@ RAISED = {
     "CrawlError",
     "FetchError",
     "Refused",
-    "Unreadable",
     "UnreadableSource",
     "Unsupported",
 }

@@ -9,13 +9,13 @@ import time
 import pytest
 
 from crawler.crawl import crawl
-from crawler.errors import BadStart
+from crawler.errors import BadFile, BadStart
 from crawler.extractors import SourceDocument
 from crawler.fetching.fetcher import Validators
 from crawler.judging.duplicates import NearDuplicates
 from crawler.judging.templates import ENOUGH_PAGES
 from crawler.options import CrawlOptions
-from crawler.reading import PageReader, Unreadable
+from crawler.reading import PageReader
 from crawler.report import CrawlReport, UrlState
 from tests.crawler.conftest import html
 
@@ -460,14 +460,14 @@ def test_a_killed_reading_process_costs_one_page_and_no_more() -> None:
     for child in multiprocessing.active_children():
         child.kill()
         child.join()
-    with contextlib.suppress(Unreadable):
+    with contextlib.suppress(BadFile):
         reader.read(source)
     assert reader.read(source).page.text == "Words of the page."
     reader.close()
 
 
 def test_a_page_that_defeats_its_extractor_is_an_error_of_that_page() -> None:
-    with pytest.raises(Unreadable, match="KeyError"):
+    with pytest.raises(BadFile, match="KeyError"):
         PageReader().read(SourceDocument("https://example.com/", b"", content_type="no/such"))
 
 

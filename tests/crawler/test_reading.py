@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from crawler.errors import BadFile
 from crawler.extractors import SourceDocument
-from crawler.reading import AUTOMATIC, PageReader, Unreadable
+from crawler.reading import AUTOMATIC, PageReader
 from tests.crawler.conftest import html
 
 
@@ -85,14 +86,14 @@ def test_a_helper_that_is_killed_costs_its_page_at_most(reader) -> None:
     for number in range(10):
         try:
             assert one.read(source(number)).page.title == f"Page {number}"
-        except Unreadable:
+        except BadFile:
             lost += 1
     assert lost <= 1
 
 
 def test_markup_that_no_extractor_reads_is_an_error_in_words(reader) -> None:
     for one in (reader(0), reader(1, big_crawl=0)):
-        with pytest.raises(Unreadable, match="KeyError"):
+        with pytest.raises(BadFile, match="KeyError"):
             one.read(SourceDocument("https://example.com/", b"x", content_type="video/mp4"))
 
 

@@ -66,7 +66,7 @@ def read_robots(body):
     for path in ("/", "/a/b?c=d", "/%E4%BD%A0/" + "a" * 200, "/aaaaaaaaaaaaaaaaaaaaaaaaaaaaa.html"):
         rules.forbidding_line(f"https://shop.example{path}")
     assert rules.crawl_delay >= 0
-    assert rules.lines is not None
+    assert all(line.text for line in rules.rules)
 
 
 def read_pairs(body):

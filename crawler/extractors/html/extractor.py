@@ -250,13 +250,9 @@ def _fragment(markup: str) -> tuple[Block, ...]:
 def _first_heading(root: _Element, blocks: tuple[Block, ...], title: str) -> str:
     """The <h1> in the content with which the title begins, else the first <h1>, else the top heading."""
     tops = dict.fromkeys(block.heading_path[0] for block in blocks if block.heading_path)
-    headings = [_folded(heading) for heading in root.iter("h1")]
+    headings = [fold(plain_text(heading)) for heading in root.iter("h1")]
     found = [top for heading in headings for top in tops if top in heading] if headings else []
     return next((top for top in found if title.startswith(top)), "") or next(iter(found or tops), "")
-
-
-def _folded(heading: _Element) -> str:
-    return fold(plain_text(heading))
 
 
 def _absolute(href: str, base: str) -> str:

@@ -150,7 +150,8 @@ def is_data_table(element: _Element) -> bool:
     if any(next(cell.iter("table"), None) is not None for row in rows for cell in row):
         return False
     if element.find("caption") is not None or next(element.iter("th"), None) is not None:
-        return not _holds_long_code(element)
+        holds_long_code = any("\n" in plain_text(code).strip() for code in element.iter("pre"))
+        return not holds_long_code
     layout = {child.tag for child in element.iter(*_LAYOUT_CONTENT) if child is not element}
     if layout and not (layout.issubset(HEADINGS) and _is_grid(rows)):
         return False
@@ -227,7 +228,3 @@ def _rows(table: _Element) -> Iterator[_Element]:
 
 def _cells(row: _Element) -> Iterator[_Element]:
     return row.iterchildren("td", "th")
-
-
-def _holds_long_code(element: _Element) -> bool:
-    return any("\n" in plain_text(code).strip() for code in element.iter("pre"))

@@ -191,14 +191,11 @@ class Boilerplate:
         verdict = _verdict(names[:_LONGEST_NAMES], tag in _INLINE_TAGS)
         if not verdict or (verdict == "contents" and self.lenient):
             return False
-        density = self._density(element)
+        links = self._links.get(element)
+        density = links.characters / max(1, text_length(element)) if links else 0.0
         if text_length(element) > self._size // 2 and (density < 0.7 or self.lenient):
             return False  # a wrapper such as "page has-nav" holds the content itself
         return verdict != "soft" or density > 0.5
-
-    def _density(self, element: _Element) -> float:
-        links = self._links.get(element)
-        return links.characters / max(1, text_length(element)) if links else 0.0
 
     def _is_contents(self, element: _Element) -> bool:
         """Return whether this is a table of contents: links within the page, or very many links."""

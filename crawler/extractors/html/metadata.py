@@ -46,8 +46,9 @@ def read_head(root: _Element) -> Head:
     top = root.find("head")
     top = root if top is None else top
     metas = _metas(top)
+    titles = (fold(plain_text(element)) for element in top.iter("title"))
     return Head(
-        title=_title(top) or metas.get("og:title", ""),
+        title=next(filter(None, titles), "") or metas.get("og:title", ""),
         site_name=metas.get("og:site_name", "") or metas.get("application-name", ""),
         language=_language(root, metas),
         canonical=_canonical(top),
@@ -120,10 +121,6 @@ def _metas(top: _Element) -> dict[str, str]:
 def _description(metas: dict[str, str]) -> str:
     names = ("description", "og:description", "twitter:description")
     return next((metas[name] for name in names if name in metas), "")[:_LONGEST_DESCRIPTION]
-
-
-def _title(top: _Element) -> str:
-    return next(filter(None, (fold(plain_text(element)) for element in top.iter("title"))), "")
 
 
 def _language(root: _Element, metas: dict[str, str]) -> str:

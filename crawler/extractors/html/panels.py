@@ -6,7 +6,8 @@ heading over it, and is not read a second time at the button.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from itertools import islice
 from typing import cast
 
 from lxml.etree import XPath, _Element
@@ -61,7 +62,8 @@ def find_panels(body: _Element, markup: str) -> Mapping[_Element, str]:
 def _take(panels: dict[_Element, str], opener: _Element, panel: _Element | None) -> None:
     if panel is None or panel in panels or opener in panel.iterdescendants(opener.tag):
         return
-    in_heading = any(parent.tag in HEADINGS for parent in _near(opener))
+    near = (opener, *islice(opener.iterancestors(), 2))
+    in_heading = any(element.tag in HEADINGS for element in near)
     label = "" if in_heading else fold(plain_text(opener))
     if len(label) > _LONGEST_LABEL or not (label or in_heading):
         return
@@ -93,16 +95,6 @@ def _target(opener: _Element) -> _Element | None:
     own = opener.get("id") if opener.get("role") == "tab" else None
     found = cast(list[_Element], _LABELLED_BY(opener, name=own)) if own else []
     return found[0] if found else None
-
-
-def _near(element: _Element) -> Iterator[_Element]:
-    """The element and the two elements around it."""
-    here: _Element | None = element
-    for _ in range(3):
-        if here is None:
-            return
-        yield here
-        here = here.getparent()
 
 
 def _next_block(heading: _Element) -> _Element | None:

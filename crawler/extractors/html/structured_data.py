@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, cast
 
@@ -26,16 +26,16 @@ _MOST_BLOCKS = 200
 ReadHtml = Callable[[str], tuple[Block, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Structured:
     """Facts from JSON-LD, not yet compared with the visible text."""
 
-    blocks: tuple[Block, ...] = ()
+    blocks: list[Block] = field(default_factory=list)
     breadcrumbs: tuple[str, ...] = ()
     headline: str = ""
-    questions: tuple[tuple[str, str], ...] = ()
+    questions: list[tuple[str, str]] = field(default_factory=list)
     """(question, answer) pairs as text, including those that the page shows."""
-    dates: tuple[str, ...] = ()
+    dates: list[str] = field(default_factory=list)
     """When the article of the page was changed and published; empty for a page that is no article."""
     site_name: str = ""
     ended: str = ""
@@ -44,43 +44,38 @@ class Structured:
 
 def read_structured(things: Iterable[Node], read_html: ReadHtml) -> Structured:
     """Read the `nodes` of a page. `read_html` turns the markup of an answer into blocks."""
-    blocks: list[Block] = []
-    breadcrumbs: tuple[str, ...] = ()
-    headline = ""
-    questions: list[tuple[str, str]] = []
-    dates: list[str] = []
-    site_name = ""
-    ends: list[str] = []
+    found = Structured()
     for node in things:
         types = types_of(node)
         if "Question" in types:
             answer = list(_answer(node, read_html))
-            blocks += answer
+            found.blocks += answer
             if answer:
-                questions.append((answer[0].heading_path[0], fold(" ".join(block.text for block in answer))))
+                said = fold(" ".join(block.text for block in answer))
+                found.questions.append((answer[0].heading_path[0], said))
         elif is_a(types, "Product"):
-            blocks += _facts(node, product_lines(node))
-            blocks += _described(node, read_html)
+            found.blocks += _facts(node, product_lines(node))
+            found.blocks += _described(node, read_html)
         elif is_a(types, "Article"):
-            headline = headline or text_of(node.get("headline"))
-            dates += [day for name in ("dateModified", "datePublished") if (day := text_of(node.get(name)))]
-            blocks += _facts(node, _article(node), "headline")
+            found.headline = found.headline or text_of(node.get("headline"))
+            days = (text_of(node.get(name)) for name in ("dateModified", "datePublished"))
+            found.dates += filter(None, days)
+            found.blocks += _facts(node, _article(node), "headline")
         elif is_a(types, "Place", "Organization"):
-            blocks += _facts(node, place_lines(node))
+            found.blocks += _facts(node, place_lines(node))
         elif is_a(types, "Event"):
-            blocks += _facts(node, event_lines(node))
-            ends.append(day_in(text_of(node.get("endDate") or node.get("startDate"))))
+            found.blocks += _facts(node, event_lines(node))
+            end = day_in(text_of(node.get("endDate") or node.get("startDate")))
+            found.ended = max(found.ended, end)
         elif "WebSite" in types:
-            site_name = site_name or fold(text_of(node.get("name")))
-        elif "BreadcrumbList" in types and not breadcrumbs:
-            breadcrumbs = _breadcrumbs(node)
-    shown = tuple(blocks[:_MOST_BLOCKS])
-    return Structured(
-        shown, breadcrumbs, headline, tuple(questions), tuple(dates), site_name, max(ends, default="")
-    )
+            found.site_name = found.site_name or fold(text_of(node.get("name")))
+        elif "BreadcrumbList" in types and not found.breadcrumbs:
+            found.breadcrumbs = _breadcrumbs(node)
+    del found.blocks[_MOST_BLOCKS:]
+    return found
 
 
-def facts_not_shown(blocks: tuple[Block, ...], visible: tuple[Block, ...], heading: str) -> tuple[Block, ...]:
+def facts_not_shown(blocks: Sequence[Block], visible: tuple[Block, ...], heading: str) -> tuple[Block, ...]:
     """The parts of `blocks` that are not in `visible`. `heading` is the page's own and left out of paths."""
     if not blocks:
         return ()

@@ -9,7 +9,6 @@
 import logging
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from io import BytesIO
 from itertools import islice
 from typing import Any
@@ -40,39 +39,32 @@ _NO_TITLE = re.compile(r"untitled|microsoft word|\.(docx?|odt|tex|indd|pdf|dvi|r
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)
 
 
-@dataclass(frozen=True, slots=True)
-class _Contents:
-    """The content of a file as read by pypdf."""
-
-    pages: list[list[Line]]
-    bookmarks: dict[int, list[tuple[int, str]]]
-    links: tuple[str, ...]
-    title: str
-    language: str
-    remark: str
-
-
 def extract(source: SourceDocument) -> Extraction:
     """Read a PDF file; a scan has no blocks. Raises BadFile if it is protected, damaged or takes too long."""
     deadline = Deadline(source.limits.seconds)
     with apply_configuration(**_limits(source.limits)):
         try:
-            found = _contents(source, deadline)
+            reader = _opened(source.body)
+            pages, links, remark = _read(reader, source, deadline)
+            bookmarks = _bookmarks(reader)
+            title, declared = _metadata_title(reader), _declared_language(reader)
         except BadFile:
             raise
         except Exception as error:
             # pypdf raises any kind of error for a file that is damaged in an unusual way.
             raise BadFile(f"it is damaged or no PDF ({type(error).__name__}: {error})") from error
-    blocks = _blocks(without_running_lines(found.pages), found.bookmarks, deadline)
-    title = found.title or _title_in(blocks, found.pages) or name_in_address(source.url)
+    blocks = _blocks(without_running_lines(pages), bookmarks, deadline)
+    title = title or _title_in(blocks, pages) or name_in_address(source.url)
     text = " ".join(block.text for block in blocks[:60])
-    language = primary_language(found.language or source.language) or language_of_text(text)
-    page = source.page(title, language, blocks, found.links)
-    return Extraction(page, follow=found.links, remark=found.remark)
+    language = primary_language(declared or source.language) or language_of_text(text)
+    page = source.page(title, language, blocks, links)
+    return Extraction(page, follow=links, remark=remark)
 
 
-def _contents(source: SourceDocument, deadline: Deadline) -> _Contents:
-    reader = _opened(source.body)
+def _read(
+    reader: PdfReader, source: SourceDocument, deadline: Deadline
+) -> tuple[list[list[Line]], tuple[str, ...], str]:
+    """Return the lines of each page, the links, and what is to be said of pages that were left out."""
     count = len(reader.pages)
     pages: list[list[Line]] = []
     links: dict[str, None] = {}
@@ -94,14 +86,7 @@ def _contents(source: SourceDocument, deadline: Deadline) -> _Contents:
             raise BadFile(f"it has more than {_MOST_CHARACTERS:,} characters")
     if failed and len(failed) == len(pages):
         raise BadFile("none of its pages can be read")
-    return _Contents(
-        pages=pages,
-        bookmarks=_bookmarks(reader),
-        links=tuple(links),
-        title=_metadata_title(reader),
-        language=_declared_language(reader),
-        remark=_remark(count, source.limits.pages, failed),
-    )
+    return pages, tuple(links), _remark(count, source.limits.pages, failed)
 
 
 def _opened(body: bytes) -> PdfReader:

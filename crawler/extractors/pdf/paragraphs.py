@@ -26,7 +26,6 @@ class Paragraph:
     """Lines that become one block."""
 
     kind: BlockKind
-    lines: list[Line] = field(default_factory=list)
     markers: list[tuple[str, float]] = field(default_factory=list)
     """Marker and place of each item of a list."""
     items: list[list[str]] = field(default_factory=list)
@@ -195,8 +194,6 @@ def _is_beside(row: _Row, line: Line, cells: Sequence[tuple[float, str]]) -> boo
 
 def _goes_below(above: _Row, row: _Row, columns: Sequence[float]) -> bool:
     """Return whether the row follows the one above closely, in the same columns."""
-    if not 1 < len(columns) <= _MOST_COLUMNS:
-        return False
     distance = above.line.y - row.line.y
     near = 0 < distance < 6 * max(above.line.size, row.line.size)
     return near and not row.line.code and _fits(columns, row)

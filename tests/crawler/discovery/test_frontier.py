@@ -2,10 +2,12 @@ import threading
 
 from crawler.discovery.frontier import Frontier, Item
 from crawler.discovery.urls import Spellings
+from crawler.options import CrawlOptions
 
 
 def frontier(**changes: int) -> Frontier:
-    return Frontier(**{"max_pages": 100, "max_depth": 5, "max_urls": 1000, **changes})
+    limits = {"max_pages": 100, "max_depth": 5, "max_urls": 1000, **changes}
+    return Frontier(CrawlOptions(start_urls=("https://e.com/",), **limits))
 
 
 def test_a_url_is_handed_out_once() -> None:
