@@ -7,12 +7,13 @@ from flask.typing import ResponseReturnValue
 from wtforms import EmailField, HiddenField, PasswordField, StringField
 
 from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
-from admin.letters import send_forgotten
+from admin.letters import send_forgotten, tell
 from admin.page import Page
 from admin.people.attempts import failed, seconds_to_wait, seconds_to_wait_for_code
 from admin.people.passkeys import why_unusable
 from admin.people.passwords import (
     LONGEST,
+    CodeForm,
     accepts,
     chosen_password,
     hash_password,
@@ -29,7 +30,7 @@ from admin.people.sessions import (
     wait_for_second_factor,
     waiting_operator,
 )
-from admin.people.sign_ins import note_sign_in, tell
+from admin.people.sign_ins import note_sign_in
 from admin.replies import done, note, refused
 from admin.start import walk
 from admin.texts import _, lazy
@@ -47,12 +48,6 @@ class LoginForm(Form):
     next = HiddenField()
     email = EmailField(lazy("E-mail"), [Needed(lazy("Write the e-mail address of your account."))])
     password = PasswordField(lazy("Password"), [Needed(lazy("Write your password."))])
-
-
-class CodeForm(Form):
-    """The second factor."""
-
-    code = StringField(lazy("Code"), [Needed(lazy("Write the six digits that your app shows."))])
 
 
 @page.get("/login")
@@ -265,11 +260,8 @@ def new_password_set() -> ResponseReturnValue:
     note(operator, "set a new password by a link", from_=link.made_by, address=request.remote_addr or "")
     tell(operator.email, lazy("Your password was changed by a link."))
     if operator.has_second_factor:
-        log_out()
-        wait_for_second_factor(
-            people_stores().operators.get(operator.id) or operator, url_for("admin.overview")
-        )
-        return redirect(url_for("admin.login_code"))
+        renewed = people_stores().operators.get(operator.id) or operator
+        return let_in_with_second_factor(renewed, url_for("admin.overview"))
     _sign_in(operator)
     return done(_("Your new password is set, and you are logged in."), "overview")
 

@@ -15,7 +15,7 @@ import segno
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
 from flask import g
-from wtforms import PasswordField
+from wtforms import PasswordField, StringField
 from wtforms.validators import EqualTo, Length, StopValidation
 
 from admin.forms import Form, Needed, problem
@@ -139,26 +139,32 @@ BACKUP_CODES = 10
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
+class CodeForm(Form):
+    """A code of the second factor."""
+
+    code = StringField(lazy("Code"), [Needed(lazy("Write the six digits that your app shows."))])
+
+
 def new_secret() -> str:
     """160 random bits, as apps read them."""
     return pyotp.random_base32()
 
 
-def step_of(secret: str, code: str, at: float | None = None) -> int | None:
+def step_of(secret: str, code: str) -> int | None:
     """The time step that a code belongs to; None for a wrong one."""
     digits = "".join(code.split())
     if len(digits) != 6 or not (digits.isascii() and digits.isdigit()):
         return None
-    totp, now = pyotp.TOTP(secret), int(time() if at is None else at)
+    totp, now = pyotp.TOTP(secret), int(time())
     steps = range(now // STEP_S - TOLERATED, now // STEP_S + TOLERATED + 1)
     # All of them are looked at, so that the time taken does not tell which one it was.
     fitting = [step for step in steps if secrets.compare_digest(totp.at(step * STEP_S), digits)]
     return max(fitting, default=None)
 
 
-def address(secret: str, email: str, issuer: str) -> str:
+def address(secret: str, email: str) -> str:
     """What the picture says, for apps on the same device."""
-    return pyotp.TOTP(secret).provisioning_uri(name=email, issuer_name=issuer)
+    return pyotp.TOTP(secret).provisioning_uri(name=email, issuer_name="Docent")
 
 
 def picture(text: str) -> str:

@@ -12,11 +12,10 @@ from wtforms.validators import StopValidation
 
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, Needed, check_email, choices, problem, required
-from admin.letters import send_link
+from admin.letters import send_link, tell
 from admin.lists import chosen_days, listed, site_choices
 from admin.page import Page
 from admin.people.sessions import idle, renew
-from admin.people.sign_ins import tell
 from admin.replies import changed, done, download, refused, unchanged
 from admin.settings import settings as settings_page
 from admin.settings.webhooks import Ticks
@@ -129,9 +128,7 @@ def person_role(operator_id: int) -> ResponseReturnValue:
     try:
         people_stores().operators.set_role(found.id, Role(wanted))
     except LastOwner:
-        return refused(
-            _("%(email)s is the only owner. Make someone else an owner first.", email=found.email), "person"
-        )
+        return _last_owner(found)
     changed("changed a role", person=found.email, role=wanted, before=found.role.value)
     if found.id == g.operator.id:
         renew(g.operator)
@@ -178,12 +175,9 @@ def person_sessions_end(operator_id: int) -> ResponseReturnValue:
     found = _found(operator_id)
     count = people_stores().sessions.end_all(found.id, g.operator_session.id)
     changed("ended sessions", person=found.email, sessions=count)
-    return done(
-        _("%(email)s is logged out everywhere else.", email=found.email)
-        if found.id == g.operator.id
-        else _("%(email)s is logged out everywhere.", email=found.email),
-        "person",
-    )
+    if found.id == g.operator.id:
+        return done(_("%(email)s is logged out everywhere else.", email=found.email), "person")
+    return done(_("%(email)s is logged out everywhere.", email=found.email), "person")
 
 
 @page.post("/settings/people/<int:operator_id>/sessions/<session_id>/end", role=Role.OWNER)
@@ -203,19 +197,21 @@ def person_remove(operator_id: int) -> ResponseReturnValue:
     try:
         people_stores().operators.remove(found.id)
     except LastOwner:
-        return refused(
-            _("%(email)s is the only owner. Make someone else an owner first.", email=found.email), "person"
-        )
+        return _last_owner(found)
     changed("removed an operator", person=found.email, role=found.role.value)
     return done(_("%(email)s is removed and logged out.", email=found.email), "people")
 
 
 def _found(operator_id: int) -> Operator:
-    # Larger numbers than a database has are no operator's, and no database takes them.
-    found = people_stores().operators.get(operator_id) if operator_id < 2**63 else None
+    found = people_stores().operators.get(operator_id)
     if found is None:
         abort(404)
     return found
+
+
+def _last_owner(found: Operator) -> ResponseReturnValue:
+    said = _("%(email)s is the only owner. Make someone else an owner first.", email=found.email)
+    return refused(said, "person")
 
 
 def _link_shown(kind: LinkKind, email: str, secret: str) -> str:
@@ -292,7 +288,7 @@ def audit_jsonl() -> ResponseReturnValue:
 def _filters() -> tuple[dict[str, Any], int]:
     days, since = chosen_days()
     args = request.args
-    wanted: dict[str, str | datetime | None] = {
+    wanted = {
         "site_id": args.get("site", "")[:100],
         "operator": args.get("operator", "")[:320],
         "action": args.get("action", "")[:300],

@@ -17,7 +17,7 @@ from flask import g, request, session, url_for
 from server.api.access import configuration, people_stores
 
 if TYPE_CHECKING:
-    from server.storage.people.operators import Operator, OperatorSession
+    from server.storage.people.operators import Operator
 
 
 SECOND_FACTOR_S = 300.0
@@ -69,13 +69,6 @@ def operator_email() -> str:
     """Who is logged in, as stores note it; empty for nobody."""
     operator = current_operator()
     return operator.email if operator else ""
-
-
-def current_session() -> OperatorSession | None:
-    """The session of this request."""
-    current_operator()
-    found: OperatorSession | None = g.operator_session
-    return found
 
 
 def renew(operator: Operator) -> None:
