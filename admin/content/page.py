@@ -186,7 +186,6 @@ def _shown(site: Site, url: str, form: PageForm) -> str:
     lines = list(unified_diff(theirs, mine, lineterm="", n=2))[2:]
     return render_template(
         "admin/content_edit.html",
-        site=stores().sites.get(site.id),
         url=url,
         form=form,
         texts=texts,

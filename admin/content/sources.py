@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from flask import flash, redirect, render_template, url_for
+from flask import render_template
 from flask.typing import ResponseReturnValue
 from wtforms import MultipleFileField, StringField, TextAreaField
 from wtforms.validators import Length
@@ -106,11 +106,9 @@ def source_remove(site: Site, source_id: str) -> ResponseReturnValue:
         name = stores().sources.get(site.id, source_id).name
         stores().sources.remove(site.id, source_id)
     except UnknownSource:
-        flash(_("It was removed already."), "done")
-    else:
-        crawling().start(site.id)
-        flash(_("%(name)s is removed. Its pages leave the answers in a moment.", name=name), "done")
-    return redirect(url_for("admin.sources", site_id=site.id))
+        return done(_("It was removed already."), "sources")
+    crawling().start(site.id)
+    return done(_("%(name)s is removed. Its pages leave the answers in a moment.", name=name), "sources")
 
 
 @page.get("/sites/<site_id>/sources/<source_id>")

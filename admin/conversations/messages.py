@@ -22,7 +22,7 @@ from admin.lists import (
 )
 from admin.page import Page
 from admin.people.sessions import operator_email
-from admin.replies import changed, done, unchanged
+from admin.replies import changed, done, refused, unchanged
 from admin.texts import _, lazy, ngettext
 from server.answering.writing.markup import answer_html
 from server.api.access import (
@@ -203,9 +203,8 @@ def conversation_label(conversation_id: str) -> ResponseReturnValue:
     if store.add(found.site_id, found.id, label, operator_email()):
         changed("labelled a conversation", found.site_id, conversation=found.id, label=label)
     else:
-        unchanged()
         said = _("Nothing changed: it has this label already, or it has %(most)s labels.", most=MOST)
-        flash(said, "problem")
+        return refused(said, "conversation")
     return redirect(url_for("admin.conversation", conversation_id=conversation_id))
 
 
