@@ -79,13 +79,8 @@ class WholeNumber(IntegerField):  # type: ignore[misc]  # WTForms has no types
         text = (valuelist[0] if valuelist else "").strip()
         if not (text.isascii() and text.isdigit() and self.least <= int(text[:12]) <= self.most):
             self.data = None
-            raise ValueError(
-                _(
-                    "Write a whole number from %(least)s to %(most)s.",
-                    least=f"{self.least:,}",
-                    most=f"{self.most:,}",
-                )
-            )
+            limits = {"least": f"{self.least:,}", "most": f"{self.most:,}"}
+            raise ValueError(_("Write a whole number from %(least)s to %(most)s.", **limits))
         self.data = int(text)
 
 
@@ -105,13 +100,8 @@ class Decimal(FloatField):  # type: ignore[misc]  # as above
             value = float("nan")
         if not isfinite(value) or not self.least <= value <= self.most:
             self.data = None
-            raise ValueError(
-                _(
-                    "Write a number from %(least)s to %(most)s.",
-                    least=f"{self.least:g}",
-                    most=f"{self.most:g}",
-                )
-            )
+            limits = {"least": f"{self.least:g}", "most": f"{self.most:g}"}
+            raise ValueError(_("Write a number from %(least)s to %(most)s.", **limits))
         self.data = value
 
     def _value(self) -> str:

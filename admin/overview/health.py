@@ -165,7 +165,7 @@ class PartState:
 def part_states() -> list[PartState]:
     """Every part, in the order in which an answer needs them."""
     parts = [_part(name, state) for name, state in engine().readiness().items()]
-    parts += [_chat_model(), _disk(), _worker(), *_contact()]
+    parts += [_chat_model(), _disk(), _worker(), *filter(None, [_contact()])]
     counts = current_app.extensions.get("docent-metrics") is not None
     parts += [_part(name, state) for name, state in states(runtime(), counts).items()]
     if not sees_all():
@@ -247,8 +247,8 @@ def _worker() -> PartState:
     return PartState("worker", True, waits or _("Nothing is waiting."))
 
 
-def _contact() -> list[PartState]:
-    """Nothing while no site takes messages and none is left from when one did."""
+def _contact() -> PartState | None:
+    """None while no site takes messages and none is left from when one did."""
     options = [ContactOptions.of(site.options) for site in visible_sites()]
     waiting, failed = (
         delivery().contact.count(state, visible_ids())
@@ -257,24 +257,17 @@ def _contact() -> list[PartState]:
     if any(one.email for one in options) and not configuration().settings.contact.smtp_url:
         says = _("Messages of a site go to an e-mail address, but no mail server is set up.")
         advice = _("Set one up under Settings, Mail. Until then messages are kept.")
-        return [PartState("contact", False, says, advice)]
+        return PartState("contact", False, says, advice)
     due = delivery().deliveries.due_since()
     if due and datetime.now(UTC) - due > PATIENCE:
-        return [
-            PartState("contact", False, _("Messages are waiting, and no worker is sending them."), WORKER)
-        ]
+        return PartState("contact", False, _("Messages are waiting, and no worker is sending them."), WORKER)
     if failed:
         says = ngettext("%(num)s could not be sent.", "%(num)s could not be sent.", failed)
-        return [
-            PartState("contact", False, says, _("Open Messages: each says why. Then press “Send again”."))
-        ]
+        return PartState("contact", False, says, _("Open Messages: each says why. Then press “Send again”."))
     if waiting:
-        return [
-            PartState(
-                "contact", True, ngettext("%(num)s is on its way.", "%(num)s are on their way.", waiting)
-            )
-        ]
-    return [PartState("contact", True, _("Nothing is waiting."))] if any(one.on for one in options) else []
+        says = ngettext("%(num)s is on its way.", "%(num)s are on their way.", waiting)
+        return PartState("contact", True, says)
+    return PartState("contact", True, _("Nothing is waiting.")) if any(one.on for one in options) else None
 
 
 page = Page(menu=lazy("Health"))

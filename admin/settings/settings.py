@@ -31,17 +31,11 @@ page = Page(menu=lazy("Settings"), section=lazy("All settings"), recent=True)
 def settings() -> ResponseReturnValue:
     """Where each kind of setting is, and every changed one with who changed it."""
     live = configuration().live
-    overrides = live.overrides
     return render_template(
         "admin/settings.html",
         overrides=[
-            (
-                one,
-                label_of(name),
-                shown(name, live.current) if name in CHANGEABLE else "",
-                PLACES.get(name),
-            )
-            for name, one in overrides.items()
+            (one, label_of(name), shown(name, live.current) if name in CHANGEABLE else "", PLACES.get(name))
+            for name, one in live.overrides.items()
         ],
         problems=[(label_of(name), problem) for name, problem in live.problems.items()],
         changes=people_stores().audit.recent(8),
@@ -140,9 +134,8 @@ mail = Section(Page(section=lazy("Mail"), under=page), "mail", "mail", ["mail", 
 def settings_mail_test(wanted: Settings, typed: dict[str, str]) -> ResponseReturnValue:
     """Send a message by the typed mail server to the operator's own address."""
     if not wanted.contact.smtp_url:
-        return mail.show(
-            typed, {"smtp_url": _("Write the address of your mail server first.")}
-        ), UNPROCESSABLE
+        errors = {"smtp_url": _("Write the address of your mail server first.")}
+        return mail.show(typed, errors), UNPROCESSABLE
     try:
         text = _(
             "This is the test message that you asked for on the dashboard of Docent at %(address)s.\n\n"
@@ -152,10 +145,6 @@ def settings_mail_test(wanted: Settings, typed: dict[str, str]) -> ResponseRetur
         said = send(wanted, g.operator.email, _("Test message from Docent"), text)
     except NotDelivered as error:
         return mail.show(typed, {"smtp_url": f"{error}."}), UNPROCESSABLE
-    message = _(
-        "A test message was sent to %(email)s. The mail server said: %(reply)s.",
-        email=g.operator.email,
-        reply=said,
-    )
-    flash(message, "done")
+    told = {"email": g.operator.email, "reply": said}
+    flash(_("A test message was sent to %(email)s. The mail server said: %(reply)s.", **told), "done")
     return mail.show(typed, unsaved=bool(typed))

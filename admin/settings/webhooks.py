@@ -4,11 +4,11 @@ import secrets
 
 from flask import abort, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import SelectChoice, SelectField, SelectMultipleField, StringField
+from wtforms import SelectField, SelectMultipleField, StringField
 from wtforms.validators import StopValidation
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from admin.forms import UNPROCESSABLE, Form, Needed, check_address
+from admin.forms import UNPROCESSABLE, Form, Needed, check_address, choices
 from admin.lists import DELIVERY_STATES, chosen_state, listed, site_choices, state_options
 from admin.page import Page
 from admin.replies import changed, done
@@ -18,7 +18,6 @@ from server.api.access import configuration, delivery, stores
 from server.domain.events import EventKind
 from server.domain.roles import Role
 from server.storage.delivery.events import EventHook
-from server.storage.errors import UnknownWebhook
 
 page = Page(section=lazy("Webhooks"), under=settings_page.page)
 
@@ -42,7 +41,7 @@ class HookForm(Form):
     """Where events go."""
 
     url = StringField(lazy("Address"), [Needed(lazy("Write the address of your system.")), check_address])
-    kinds = Ticks(lazy("Events"), choices=[SelectChoice(*kind) for kind in KINDS])
+    kinds = Ticks(lazy("Events"), choices=choices(KINDS))
     site = SelectField(lazy("Site"), validate_choice=True)
 
     def validate_kinds(self, field: Ticks) -> None:
@@ -72,14 +71,14 @@ def webhook_add() -> ResponseReturnValue:
 
 @page.get("/settings/webhooks/<webhook_id>", role=Role.OWNER)
 def webhook(webhook_id: str) -> ResponseReturnValue:
-    hook = _found(webhook_id)
+    hook = delivery().webhooks.get(webhook_id)
     data = {"url": hook.url, "kinds": [kind.value for kind in hook.kinds], "site": hook.site_id or ""}
     return _one_shown(hook, _form(fresh=True, **data))
 
 
 @page.post("/settings/webhooks/<webhook_id>", role=Role.OWNER)
 def webhook_change(webhook_id: str) -> ResponseReturnValue:
-    hook, form = _found(webhook_id), _form()
+    hook, form = delivery().webhooks.get(webhook_id), _form()
     if not form.validate():
         return _one_shown(hook, form), UNPROCESSABLE
     delivery().webhooks.change(
@@ -93,7 +92,7 @@ def webhook_change(webhook_id: str) -> ResponseReturnValue:
 
 @page.post("/settings/webhooks/<webhook_id>/<any(on, off):state>", role=Role.OWNER)
 def webhook_switch(webhook_id: str, state: str) -> ResponseReturnValue:
-    delivery().webhooks.change(_found(webhook_id).id, on=state == "on")
+    delivery().webhooks.change(delivery().webhooks.get(webhook_id).id, on=state == "on")
     changed(f"turned a webhook {state}", webhook=webhook_id)
     return redirect(url_for("admin.webhook", webhook_id=webhook_id))
 
@@ -101,21 +100,21 @@ def webhook_switch(webhook_id: str, state: str) -> ResponseReturnValue:
 @page.post("/settings/webhooks/<webhook_id>/secret", role=Role.OWNER)
 def webhook_secret(webhook_id: str) -> ResponseReturnValue:
     """Another secret; what is signed with the old one is refused by the other side from now on."""
-    hook = _found(webhook_id)
+    hook = delivery().webhooks.get(webhook_id)
     changed("made a new secret of a webhook", webhook=hook.id)
     return _new_secret(hook.id)
 
 
 @page.post("/settings/webhooks/<webhook_id>/test", role=Role.OWNER)
 def webhook_test(webhook_id: str) -> ResponseReturnValue:
-    delivery().events.test(_found(webhook_id).id)
+    delivery().events.test(delivery().webhooks.get(webhook_id).id)
     changed("tested a webhook", webhook=webhook_id)
     return done(_("A test is on its way. Load this page again in a moment to see if it arrived."), "webhook")
 
 
 @page.post("/settings/webhooks/<webhook_id>/events/<event_id>/again", role=Role.OWNER)
 def webhook_again(webhook_id: str, event_id: str) -> ResponseReturnValue:
-    hook = _found(webhook_id)
+    hook = delivery().webhooks.get(webhook_id)
     known = delivery().event_deliveries.of([event_id]).get(event_id, [])
     if not any(one.channel == hook.id for one in known):
         abort(404)
@@ -126,17 +125,10 @@ def webhook_again(webhook_id: str, event_id: str) -> ResponseReturnValue:
 
 @page.post("/settings/webhooks/<webhook_id>/remove", role=Role.OWNER)
 def webhook_remove(webhook_id: str) -> ResponseReturnValue:
-    hook = _found(webhook_id)
+    hook = delivery().webhooks.get(webhook_id)
     delivery().webhooks.remove(hook.id)
     changed("removed a webhook", url=hook.url)
     return done(_("The webhook and its delivery log are removed."), "webhooks")
-
-
-def _found(webhook_id: str) -> EventHook:
-    try:
-        return delivery().webhooks.get(webhook_id)
-    except UnknownWebhook:
-        abort(404)
 
 
 def _form(*, fresh: bool = False, **data: object) -> HookForm:

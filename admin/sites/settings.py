@@ -160,11 +160,6 @@ def differences(before: Site, after: Site) -> dict[str, list[object]]:
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def strategy_names() -> list[str]:
-    """For the list of suggestions."""
-    return list(STRATEGIES)
-
-
 def _number(field: Field) -> int | float | None:
     if field.data is None:
         return None
@@ -230,7 +225,7 @@ def _shown(site: Site, form: SiteSettingsForm) -> str:
     return render_template(
         "admin/site_settings.html",
         form=form,
-        strategies=strategy_names(),
+        strategies=STRATEGIES,
         languages=Counter(found.language or _("unknown") for found in pages).most_common(8),
         calibration=site.options.get("calibration"),
         check=check,
