@@ -224,21 +224,8 @@ def model_word(model: str) -> str:
 
 
 _SHOWN: tuple[Callable[..., object], ...] = (
-    *(
-        browser,
-        browser_word,
-        size,
-        path_of,
-        number,
-        decimal,
-        percent,
-        ago,
-        ahead,
-        day,
-        duration,
-        milliseconds,
-        money,
-    ),
+    *(browser, browser_word, size, path_of, number, decimal, percent, ago, ahead, day),
+    *(duration, milliseconds, money),
     *(sentence, translated, detail_word, report_text, outside_link, plain, model_word),
 )
 FILTERS = {shown.__name__: shown for shown in _SHOWN} | {
