@@ -22,6 +22,7 @@ View = TypeVar("View", bound=Callable[..., ResponseReturnValue])
 class Route:
     """One address of a page."""
 
+    page: Page
     rule: str
     endpoint: str
     method: str
@@ -99,7 +100,7 @@ class Page:
     def _route(self, rule: str, method: str, endpoint: str, options: RouteOptions) -> Callable[[View], View]:
         def remember(view: View) -> View:
             called = _with_site(view) if "site" in signature(view).parameters else view
-            self.routes.append(Route(rule, endpoint or view.__name__, method, called, **options))
+            self.routes.append(Route(self, rule, endpoint or view.__name__, method, called, **options))
             return view
 
         return remember
@@ -145,14 +146,8 @@ def site_tabs(pages: tuple[Page, ...], shown: Page | None, role: Role) -> SiteTa
     site = visible_site(str((request.view_args or {}).get("site_id", "")))
     if site is None or shown is None:
         return None
-    return SiteTabs(
-        site.name,
-        [
-            _entry(page, page.tab, shown, site_id=site.id)
-            for page in pages
-            if page.tab and role.may(page.role)
-        ],
-    )
+    open_to = [page for page in pages if page.tab and role.may(page.role)]
+    return SiteTabs(site.name, [_entry(page, page.tab, shown, site_id=site.id) for page in open_to])
 
 
 def sections(pages: tuple[Page, ...], shown: Page | None) -> SiteTabs | None:

@@ -29,6 +29,7 @@ class Kind:
 
     label: str
     advice: str
+    # A plain default must have a hash, and a lazy text has none.
     effect: str = field(default_factory=lambda: QUOTED)
 
 

@@ -222,7 +222,6 @@ def _shown(
         second=second or PasswordAgain(formdata=None, prefix="second-"),
         language_form=language or LanguageForm(formdata=None, language=operator.language),
         digest=DigestForm(formdata=None, digest=operator.wants_digest),
-        has_mail=bool(configuration().settings.contact.smtp_url),
         codes_left=people_stores().operators.recovery_codes_left(operator.id),
         passkeys=people_stores().passkeys.of(operator.id),
         passkeys_unusable=why_unusable(),

@@ -8,10 +8,10 @@ from urllib.parse import urljoin
 from flask import abort, flash, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import EmailField, SelectField
-from wtforms.validators import StopValidation
+from wtforms.validators import DataRequired, StopValidation
 
 from admin.formats import sentence
-from admin.forms import UNPROCESSABLE, Form, Needed, check_email, choices, problem, required
+from admin.forms import UNPROCESSABLE, Form, check_email, choices, problem, required
 from admin.letters import send_link, tell
 from admin.lists import chosen_days, listed, site_choices
 from admin.page import Page
@@ -45,11 +45,9 @@ class SitesForm(Form):
     """Which sites a person sees."""
 
     reach = SelectField(lazy("Access"), choices=choices(REACH), default="all")
-    sites = Ticks(lazy("Sites"))
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.sites.choices = choices((site.id, site.name) for site in stores().sites.all())
+    sites = Ticks(
+        lazy("Sites"), choices=lambda: choices((site.id, site.name) for site in stores().sites.all())
+    )
 
     def validate_sites(self, field: Ticks) -> None:
         if self.reach.data == "some" and not field.data:
@@ -63,7 +61,9 @@ class SitesForm(Form):
 class InviteForm(SitesForm):
     """Somebody who gets an account."""
 
-    email = EmailField(lazy("E-mail"), [Needed(lazy("Write the e-mail address of the person.")), check_email])
+    email = EmailField(
+        lazy("E-mail"), [DataRequired(lazy("Write the e-mail address of the person.")), check_email]
+    )
     role = SelectField(lazy("Role"), choices=choices(ROLES), default=Role.VIEWER.value)
 
 
@@ -238,7 +238,6 @@ def _shown(form: InviteForm) -> str:
         named=_named,
         sessions=people_stores().sessions.counts(idle()),
         links=people_stores().links.open(),
-        mail_is_set=bool(configuration().settings.contact.smtp_url),
     )
 
 
@@ -326,7 +325,7 @@ class KeyForm(Form):
         100, lazy("Write at most 100 characters."),
     )  # fmt: skip
     scopes = Ticks(lazy("Permissions"), choices=choices(SCOPES))
-    site = SelectField(lazy("Site"), validate_choice=True)
+    site = SelectField(lazy("Site"), choices=site_choices)
     days = SelectField(lazy("Expires"), choices=choices(DAYS), default="365")
 
     def validate_scopes(self, field: Ticks) -> None:
@@ -336,13 +335,13 @@ class KeyForm(Form):
 
 @api_keys_page.get("/settings/api-keys", role=Role.OWNER)
 def api_keys() -> ResponseReturnValue:
-    return _shown_keys(_form(fresh=True))
+    return _shown_keys(KeyForm(formdata=None))
 
 
 @api_keys_page.post("/settings/api-keys", role=Role.OWNER)
 def api_key_make() -> ResponseReturnValue:
     """The key is shown once; only its hash is kept."""
-    form = _form()
+    form = KeyForm()
     if not form.validate():
         return _shown_keys(form), UNPROCESSABLE
     days = form.days.data
@@ -370,12 +369,6 @@ def api_key_revoke(key_id: str) -> ResponseReturnValue:
     people_stores().api_keys.remove(key.id)
     changed("removed a revoked API key", key=key.shown, name=key.name)
     return done(_("The key “%(name)s” is removed from the list.", name=key.name), "api_keys")
-
-
-def _form(*, fresh: bool = False) -> KeyForm:
-    form = KeyForm(formdata=None) if fresh else KeyForm()
-    form.site.choices = site_choices()
-    return form
 
 
 def _shown_keys(form: KeyForm) -> str:

@@ -66,9 +66,8 @@ def current_operator() -> Operator | None:
 
 
 def operator_email() -> str:
-    """Who is logged in, as stores note it; empty for nobody."""
-    operator = current_operator()
-    return operator.email if operator else ""
+    """Who is logged in, as stores note it; for views of pages that are not public."""
+    return str(g.operator.email)
 
 
 def renew(operator: Operator) -> None:

@@ -22,14 +22,7 @@ from admin.visible import require_site, visible_ids, visible_site, visible_sites
 from server.answering.floors import FLOOR
 from server.answering.flows.table import FLOWS
 from server.answering.writing.markup import answer_html
-from server.api.access import (
-    configuration,
-    crawling,
-    dialogue,
-    playground_runner,
-    quality_stores,
-    stores,
-)
+from server.api.access import configuration, crawling, dialogue, playground_runner, quality_stores, stores
 from server.domain.question import Turn
 from server.domain.site import Site
 from server.playground.columns import Column, columns_of, variants_of
@@ -143,7 +136,7 @@ FOLDS: dict[str, Sequence[str]] = {
 }
 """Folded part of the form -> its fields."""
 USUAL = {"curated": "on", "answer_cache": "off", "prompts": "on"}
-"""Values that differ from no setting of the site."""
+"""Field -> what it says as long as nobody changes it."""
 FIELDS = (*PLAIN, *WAY_FIELDS, *(f"tune_{name}" for name in SWITCHES))
 
 

@@ -8,6 +8,7 @@ from flask.typing import ResponseReturnValue
 from admin.forms import UNPROCESSABLE
 from admin.letters import send
 from admin.page import Page
+from admin.people.sign_on import callback_address, client_of
 from admin.replies import changed, done, refused
 from admin.settings.fields import PLACES, Section, label_of, sentence_of
 from admin.texts import _, lazy
@@ -19,6 +20,7 @@ from server.domain.roles import Role
 from server.domain.site import Site
 from server.domain.spending import Used
 from server.domain.visiting import Consent
+from server.guards.openid import SignOnRefused
 from server.models.metered import Budgets
 from server.settings import Settings
 from server.settings.changes import CHANGEABLE, WrongSetting, shown
@@ -120,11 +122,29 @@ signin = Section(
 ).saves()  # fmt: skip
 
 
+def _sign_on() -> dict[str, object]:
+    settings = configuration().settings
+    return {"is_on": bool(settings.sign_on.issuer), "callback": callback_address(settings)}
+
+
+sign_on = Section(
+    Page(section=lazy("Single sign-on"), under=page), "sign_on", "sign-on", ["sign_on"], _sign_on
+).saves()
+
+
+@sign_on.tests
+def settings_sign_on_test(wanted: Settings, typed: dict[str, str]) -> ResponseReturnValue:
+    """Reads the discovery document of the typed issuer. Sends no secret."""
+    try:
+        client_of(wanted).discover()
+    except SignOnRefused as error:
+        return sign_on.show(typed, {"oidc_issuer": str(error)}), UNPROCESSABLE
+    flash(_("The provider answers. To test the rest, save and log in with another browser."), "done")
+    return sign_on.show(typed)
+
+
 def _mail() -> dict[str, object]:
-    return {
-        "wanting": [site for site in stores().sites.all() if ContactOptions.of(site.options).email],
-        "is_set": bool(configuration().settings.contact.smtp_url),
-    }
+    return {"wanting": [site for site in stores().sites.all() if ContactOptions.of(site.options).email]}
 
 
 mail = Section(Page(section=lazy("Mail"), under=page), "mail", "mail", ["mail", "sending"], _mail).saves()

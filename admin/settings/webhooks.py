@@ -5,11 +5,11 @@ import secrets
 from flask import abort, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import SelectField, SelectMultipleField, StringField
-from wtforms.validators import StopValidation
+from wtforms.validators import DataRequired, StopValidation
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from admin.forms import UNPROCESSABLE, Form, Needed, check_address, choices
-from admin.lists import DELIVERY_STATES, chosen_state, listed, site_choices, state_options
+from admin.forms import UNPROCESSABLE, Form, check_address, choices
+from admin.lists import chosen_state, listed, site_choices
 from admin.page import Page
 from admin.replies import changed, done
 from admin.settings import settings as settings_page
@@ -40,9 +40,11 @@ class Ticks(SelectMultipleField):  # type: ignore[misc]  # WTForms has no types
 class HookForm(Form):
     """Where events go."""
 
-    url = StringField(lazy("Address"), [Needed(lazy("Write the address of your system.")), check_address])
+    url = StringField(
+        lazy("Address"), [DataRequired(lazy("Write the address of your system.")), check_address]
+    )
     kinds = Ticks(lazy("Events"), choices=choices(KINDS))
-    site = SelectField(lazy("Site"), validate_choice=True)
+    site = SelectField(lazy("Site"), choices=site_choices)
 
     def validate_kinds(self, field: Ticks) -> None:
         if not field.data:
@@ -51,13 +53,13 @@ class HookForm(Form):
 
 @page.get("/settings/webhooks", role=Role.OWNER)
 def webhooks() -> ResponseReturnValue:
-    return _shown(_form(fresh=True))
+    return _shown(HookForm(formdata=None, site=""))
 
 
 @page.post("/settings/webhooks", role=Role.OWNER)
 def webhook_add() -> ResponseReturnValue:
     """Its secret is made here, and shown once."""
-    form = _form()
+    form = HookForm()
     if not form.validate():
         return _shown(form), UNPROCESSABLE
     secret = secrets.token_urlsafe(32)
@@ -73,12 +75,12 @@ def webhook_add() -> ResponseReturnValue:
 def webhook(webhook_id: str) -> ResponseReturnValue:
     hook = delivery().webhooks.get(webhook_id)
     data = {"url": hook.url, "kinds": [kind.value for kind in hook.kinds], "site": hook.site_id or ""}
-    return _one_shown(hook, _form(fresh=True, **data))
+    return _one_shown(hook, HookForm(formdata=None, **data))
 
 
 @page.post("/settings/webhooks/<webhook_id>", role=Role.OWNER)
 def webhook_change(webhook_id: str) -> ResponseReturnValue:
-    hook, form = delivery().webhooks.get(webhook_id), _form()
+    hook, form = delivery().webhooks.get(webhook_id), HookForm()
     if not form.validate():
         return _one_shown(hook, form), UNPROCESSABLE
     delivery().webhooks.change(
@@ -131,14 +133,6 @@ def webhook_remove(webhook_id: str) -> ResponseReturnValue:
     return done(_("The webhook and its delivery log are removed."), "webhooks")
 
 
-def _form(*, fresh: bool = False, **data: object) -> HookForm:
-    form = HookForm(formdata=None, **data) if fresh else HookForm()
-    form.site.choices = site_choices()
-    if fresh and "site" not in data:
-        form.site.data = ""
-    return form
-
-
 def _shown(form: HookForm) -> str:
     sites = {site.id: site for site in stores().sites.all()}
     return render_template("admin/webhooks.html", form=form, hooks=delivery().webhooks.all(), sites=sites)
@@ -149,15 +143,7 @@ def _one_shown(hook: EventHook, form: HookForm) -> str:
     sent = listed(
         lambda limit, offset: delivery().events.sent(limit, offset, webhook_id=hook.id, state=state), ROWS
     )
-    return render_template(
-        "admin/webhook.html",
-        hook=hook,
-        form=form,
-        sent=sent,
-        state=state,
-        states=DELIVERY_STATES,
-        state_options=state_options(),
-    )
+    return render_template("admin/webhook.html", hook=hook, form=form, sent=sent, state=state)
 
 
 def _new_secret(webhook_id: str) -> str:

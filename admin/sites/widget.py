@@ -277,13 +277,9 @@ def contrasts(accent: str) -> list[Contrast]:
 
 def warnings(accent: str) -> list[str]:
     """What is too little, in sentences."""
+    text = _("%(what)s: the contrast is %(ratio)s : 1. Some visitors need at least %(least)s : 1.")
     return [
-        _(
-            "%(what)s: the contrast is %(ratio)s : 1. Some visitors need at least %(least)s : 1.",
-            what=row.name,
-            ratio=decimal(row.ratio, 1),
-            least=number(row.least),
-        )
+        text % {"what": row.name, "ratio": decimal(row.ratio, 1), "least": number(row.least)}
         for row in contrasts(accent)
         if not row.enough
     ]
@@ -306,7 +302,7 @@ def widget_save(site: Site) -> ResponseReturnValue:
         return _shown(site, form), UNPROCESSABLE
     stores().sites.update(made)
     flash(_("The widget is saved. Visitors see it within a minute."), "done")
-    for warning in warnings(_accent(made)):
+    for warning in warnings(Look.read(made.options.get("look")).accent):
         flash(warning, "warn")
     return redirect(url_for("admin.widget", site_id=site.id))
 
@@ -315,10 +311,6 @@ def widget_save(site: Site) -> ResponseReturnValue:
 def widget_preview(site: Site) -> ResponseReturnValue:
     """Show a page with the real widget, for the frame next to the form."""
     return render_template("admin/widget_preview.html", loader=f"{request.script_root}/widget/embed.js")
-
-
-def _accent(site: Site) -> str:
-    return Look.read(site.options.get("look")).accent
 
 
 def _shown(site: Site, form: WidgetForm) -> str:
@@ -330,6 +322,5 @@ def _shown(site: Site, form: WidgetForm) -> str:
         secret=ContactOptions.of(site.options).secret,
         generated="\n".join(Welcome.of(site.options).suggestions),
         told=Disclosure.of(site, site.language, is_ai=configuration().settings.models.uses_chat_model).text,
-        sends_mail=bool(configuration().settings.contact.smtp_url),
         wrong=[field for field in form if field.errors],
     )

@@ -201,7 +201,6 @@ def _messages_shown(
         "admin/start_messages.html",
         form=form,
         mail=fields_of(MAIL, typed, errors) if g.operator.role.may(Role.OWNER) else [],
-        is_set=bool(configuration().settings.contact.smtp_url),
         wrong=bool(errors),
         walk=walks.walk_of(site, walks.MESSAGES),
     )
