@@ -5,11 +5,11 @@ from collections.abc import Callable
 from flask import render_template
 from flask.typing import ResponseReturnValue
 from wtforms import MultipleFileField, StringField, TextAreaField
-from wtforms.validators import Length
+from wtforms.validators import DataRequired, Length
 
 from admin.crawls.crawls import is_active
 from admin.formats import sentence
-from admin.forms import UNPROCESSABLE, Form, Needed, problem
+from admin.forms import UNPROCESSABLE, Form, problem
 from admin.lists import listed, sliced
 from admin.page import Page
 from admin.replies import done
@@ -44,7 +44,7 @@ class FilesForm(Form):
 class AddressesForm(Form):
     """Pages to read, and no others."""
 
-    addresses = TextAreaField(lazy("Addresses"), [Needed(lazy("Write at least one address."))])
+    addresses = TextAreaField(lazy("Addresses"), [DataRequired(lazy("Write at least one address."))])
     addresses_name = StringField(lazy("Name of the list"), [_NAME])
 
 
@@ -52,7 +52,7 @@ class PairsForm(Form):
     """Questions with the answers that they shall get."""
 
     pairs = TextAreaField(
-        lazy("Questions and answers"), [Needed(lazy("Paste at least one question with its answer."))]
+        lazy("Questions and answers"), [DataRequired(lazy("Paste at least one question with its answer."))]
     )
     pairs_name = StringField(lazy("Name of the collection"), [_NAME])
 

@@ -5,8 +5,9 @@ from urllib.parse import urljoin
 from flask import redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import EmailField, HiddenField, PasswordField, StringField
+from wtforms.validators import DataRequired
 
-from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
+from admin.forms import UNPROCESSABLE, Form, check_email, problem
 from admin.letters import send_forgotten, tell
 from admin.page import Page
 from admin.people.attempts import failed, seconds_to_wait, seconds_to_wait_for_code
@@ -46,8 +47,8 @@ class LoginForm(Form):
     """E-mail address, password, and the page to open afterwards."""
 
     next = HiddenField()
-    email = EmailField(lazy("E-mail"), [Needed(lazy("Write the e-mail address of your account."))])
-    password = PasswordField(lazy("Password"), [Needed(lazy("Write your password."))])
+    email = EmailField(lazy("E-mail"), [DataRequired(lazy("Write the e-mail address of your account."))])
+    password = PasswordField(lazy("Password"), [DataRequired(lazy("Write your password."))])
 
 
 @page.get("/login")
@@ -158,7 +159,7 @@ class ForgotForm(Form):
     """Who gets a link."""
 
     email = EmailField(
-        lazy("E-mail"), [Needed(lazy("Write the e-mail address of your account.")), check_email]
+        lazy("E-mail"), [DataRequired(lazy("Write the e-mail address of your account.")), check_email]
     )
 
 
@@ -324,9 +325,9 @@ def _link_shown(
 class SetupForm(Form):
     """The first operator's address and password."""
 
-    token = StringField(lazy("Setup code"), [Needed(lazy("Write the code of the setup link."))])
+    token = StringField(lazy("Setup code"), [DataRequired(lazy("Write the code of the setup link."))])
     email = EmailField(
-        lazy("E-mail"), [Needed(lazy("Write your e-mail address. You log in with it.")), check_email]
+        lazy("E-mail"), [DataRequired(lazy("Write your e-mail address. You log in with it.")), check_email]
     )
     password = chosen_password()
     again = password_again()

@@ -264,7 +264,7 @@ CHECKS = 30
 class GateForm(Form):
     """What a new index must not be worse by."""
 
-    testset = SelectField(lazy("Test set"), validate_choice=False)
+    testset = SelectField(lazy("Test set"), choices=ready_testsets, validate_choice=False)
     metric = SelectField(
         lazy("Measure"),
         choices=choices((name, METRIC_WORDS.get(name, text)) for name, text in GATE_METRICS.items()),
@@ -332,7 +332,6 @@ def _decided(site: Site, state: str, action: str, told: str) -> ResponseReturnVa
 
 
 def _shown_gate(site: Site, form: GateForm) -> str:
-    form.testset.choices = ready_testsets(site.id)
     return render_template(
         "admin/quality_gate.html",
         form=form,

@@ -14,9 +14,10 @@ from urllib3 import PoolManager
 from urllib3.exceptions import HTTPError
 from urllib3.util import Timeout
 from wtforms import StringField
+from wtforms.validators import DataRequired
 
 from admin.formats import number
-from admin.forms import UNPROCESSABLE, Form, Needed, check_address
+from admin.forms import UNPROCESSABLE, Form, check_address
 from admin.page import Page
 from admin.replies import unchanged
 from admin.sites import site as site_page
@@ -285,7 +286,7 @@ class PageForm(Form):
     """A page that has, or should have, the widget."""
 
     address = StringField(
-        lazy("Page"), [Needed(lazy("Write the address of a page that has the chat.")), check_address]
+        lazy("Page"), [DataRequired(lazy("Write the address of a page that has the chat.")), check_address]
     )
 
 

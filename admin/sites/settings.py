@@ -8,10 +8,10 @@ from typing import Any
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import Field, FloatField, IntegerField, SelectField, StringField, TextAreaField
-from wtforms.validators import Length, NumberRange, Optional, StopValidation
+from wtforms.validators import DataRequired, Length, NumberRange, Optional, StopValidation
 
 from admin.formats import percent
-from admin.forms import UNPROCESSABLE, Form, Needed, choices, required
+from admin.forms import UNPROCESSABLE, Form, choices, required
 from admin.page import Page
 from admin.quality.quality import FLOW_WORDS
 from admin.replies import changed, done, unchanged
@@ -70,7 +70,7 @@ class SiteSettingsForm(Form):
     name = required(lazy("Name"), lazy("Write what you call the site."), 100, lazy("Choose a shorter name."))
     title = StringField(lazy("Title"), [Length(max=100, message=lazy("The limit is 100 characters."))])
     main_language = StringField(lazy("Main language"))
-    strategy = StringField(lazy("Search"), [Needed(lazy("Choose a strategy, such as hybrid."))])
+    strategy = StringField(lazy("Search"), [DataRequired(lazy("Choose a strategy, such as hybrid."))])
     flow = SelectField(lazy("Checks"), choices=choices((name, FLOW_WORDS.get(name, name)) for name in FLOWS))
     refusals = SelectField(lazy("Refusals"), choices=choices(FLOOR_LABELS.items()), default="")
     floor = _limit(lazy("Relevance floor"), FloatField, 0, 1)

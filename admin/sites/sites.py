@@ -7,12 +7,11 @@ from flask import redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import escape
 from wtforms import BooleanField, StringField
-from wtforms.validators import Length, StopValidation
+from wtforms.validators import DataRequired, Length, StopValidation
 
 from admin.forms import (
     UNPROCESSABLE,
     Form,
-    Needed,
     check_address,
     free_id,
     is_private,
@@ -117,7 +116,7 @@ class SiteForm(Form):
     """Where the site is, and what to call it here."""
 
     address = StringField(
-        lazy("Address"), [Needed(lazy("Write the address of the site, such as https://example.com/."))]
+        lazy("Address"), [DataRequired(lazy("Write the address of the site, such as https://example.com/."))]
     )
     name = StringField(
         lazy("Name"), [Length(max=100, message=lazy("Choose a name of at most 100 characters."))]
