@@ -13,12 +13,12 @@ from flask_wtf.csrf import CSRFError, CSRFProtect
 from jinja2 import FileSystemLoader, PrefixLoader
 
 from admin import formats, texts
-from admin.conversations import trace_view
+from admin.conversations import messages, trace_view
 from admin.crawls import crawls
 from admin.gaps import gaps as gap_words
 from admin.help import help_address
-from admin.lists import DAY_OPTIONS, site_options
-from admin.page import Page, menu, sections, site_tabs
+from admin.lists import DAY_OPTIONS, DELIVERY_STATES, site_options, state_options
+from admin.page import Route, menu, sections, site_tabs
 from admin.people.passwords import TooManyHashes
 from admin.people.recent import require_recent_sign_in
 from admin.people.sessions import current_operator
@@ -74,14 +74,15 @@ blueprint.jinja_loader = PrefixLoader(
     {"admin": FileSystemLoader([HERE / "templates", *sorted(HERE.glob("*/templates"))])}
 )
 csrf = CSRFProtect()
-_page_of: dict[str, Page] = {f"admin.{route.endpoint}": page for page in PAGES for route in page.routes}
+_routes = {f"admin.{route.endpoint}": route for page in PAGES for route in page.routes}
 
-_route_of = {f"admin.{route.endpoint}": route for page in PAGES for route in page.routes}
+for _each in _routes.values():
+    blueprint.add_url_rule(_each.rule, _each.endpoint, _each.view, methods=[_each.method])
 
-for _endpoint, _route in _route_of.items():
-    blueprint.add_url_rule(
-        _route.rule, _endpoint.removeprefix("admin."), _route.view, methods=[_route.method]
-    )
+
+def _route() -> Route | None:
+    """The one of this request; None for a file in static/."""
+    return _routes.get(request.endpoint or "")
 
 
 @blueprint.record_once
@@ -109,6 +110,7 @@ def _configure(state: BlueprintSetupState) -> None:
     texts.install(state.app)
     filters = formats.FILTERS | crawls.FILTERS | trace_view.FILTERS
     filters |= quality.FILTERS | gap_words.FILTERS
+    filters |= {"delivery_word": DELIVERY_STATES.get, "channel_word": messages.CHANNELS.get}
     state.app.jinja_env.filters.update(filters)
 
 
@@ -123,8 +125,8 @@ def _cookie(base_url: str) -> tuple[str, str]:
 
 @blueprint.before_request
 def _require_operator() -> ResponseReturnValue | None:
-    page = _page_of.get(request.endpoint or "")
-    if request.endpoint == STATIC or (page is not None and page.public) or current_operator():
+    route = _route()
+    if request.endpoint == STATIC or (route is not None and route.page.public) or current_operator():
         return None
     if request.accept_mimetypes.best == "application/json":
         return {"error": {"code": "login_needed", "message": "Log in again."}}, 401
@@ -143,8 +145,8 @@ WITHOUT_SECOND_FACTOR = {
 @blueprint.before_request
 def _require_second_factor() -> ResponseReturnValue | None:
     """While an owner requires one of everybody (REQUIRE_SECOND_FACTOR)."""
-    operator, page = g.get("operator"), _page_of.get(request.endpoint or "")
-    if operator is None or operator.has_second_factor or page is None or page.public:
+    operator, route = g.get("operator"), _route()
+    if operator is None or operator.has_second_factor or route is None or route.page.public:
         return None
     if not configuration().settings.limits.require_second_factor or request.endpoint in WITHOUT_SECOND_FACTOR:
         return None
@@ -157,9 +159,8 @@ def _require_second_factor() -> ResponseReturnValue | None:
 @blueprint.before_request
 def _require_role() -> ResponseReturnValue | None:
     """Check the role before the form is read, so that its content is not commented on without permission."""
-    operator, route = g.get("operator"), _route_of.get(request.endpoint or "")
-    page = _page_of.get(request.endpoint or "")
-    if operator is None or route is None or page is None or page.public:
+    operator, route = g.get("operator"), _route()
+    if operator is None or route is None or route.page.public:
         return None
     if not operator.role.may(route.role):
         return not_allowed(operator.role, route.role)
@@ -179,7 +180,7 @@ blueprint.before_request(require_visible)
 @blueprint.before_request
 def _allow_uploads() -> None:
     """Only for who is logged in, and before the form is read for its token."""
-    route = _route_of.get(request.endpoint or "")
+    route = _route()
     if route is not None and route.large:
         settings = configuration().settings
         request.max_content_length = settings.sources.upload_bytes + FORM_BYTES
@@ -199,7 +200,7 @@ def _require_token() -> None:
 @blueprint.before_request
 def _require_recent() -> ResponseReturnValue | None:
     """After the token, for the proof may be in the form."""
-    route = _route_of.get(request.endpoint or "")
+    route = _route()
     return require_recent_sign_in() if route is not None and route.recent else None
 
 
@@ -208,7 +209,7 @@ blueprint.after_request(write_audit)
 
 @blueprint.after_request
 def _headers(response: Response) -> Response:
-    route = _route_of.get(request.endpoint or "")
+    route = _route()
     framed = route is not None and route.framed and bool(g.get("operator"))
     response.headers["Content-Security-Policy"] = FRAMED_POLICY if framed else POLICY
     response.headers["X-Content-Type-Options"] = "nosniff"
@@ -226,8 +227,8 @@ def _headers(response: Response) -> Response:
 def _frame() -> dict[str, object]:
     """What every page's frame shows: the menu, the tabs of the site, and who is logged in; what that operator
     may do, so that no page shows a form that would be refused; and the site of the address."""
-    shown = _page_of.get(request.endpoint or "")
-    operator = g.get("operator")
+    route, operator = _route(), g.get("operator")
+    shown = route.page if route else None
     return {
         "menu": menu(PAGES, shown, operator.role) if operator else [],
         "tabs": (site_tabs(PAGES, shown, operator.role) or sections(PAGES, shown)) if operator else None,
@@ -240,6 +241,8 @@ def _frame() -> dict[str, object]:
         "asset": asset,
         "day_options": DAY_OPTIONS,
         "site_options": site_options,
+        "state_options": state_options,
+        "has_mail": lambda: bool(configuration().settings.contact.smtp_url),
         "checklist": checklist,
     }
 

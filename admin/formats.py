@@ -60,18 +60,17 @@ def ago(moment: datetime | None) -> Markup:
     if moment is None:
         return Markup(escape(_("never")))
     exact = moment.astimezone(UTC)
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(
-        exact.isoformat(timespec="seconds"),
-        exact.strftime("%Y-%m-%d %H:%M:%S UTC"),
-        _relative((datetime.now(UTC) - exact).total_seconds(), exact),
-    )
+    return _time(exact, _relative((datetime.now(UTC) - exact).total_seconds(), exact))
 
 
 def ahead(moment: datetime) -> Markup:
     """A moment to come as "in 5 hours", the exact time in UTC on hover and for machines."""
     exact = moment.astimezone(UTC)
     seconds = (exact - datetime.now(UTC)).total_seconds()
-    words = _("in a moment") if seconds < STEPS["minute"] else _distance(seconds)
+    return _time(exact, _("in a moment") if seconds < STEPS["minute"] else _distance(seconds))
+
+
+def _time(exact: datetime, words: str) -> Markup:
     return Markup('<time datetime="{}" title="{}">{}</time>').format(
         exact.isoformat(timespec="seconds"), exact.strftime("%Y-%m-%d %H:%M:%S UTC"), words
     )
@@ -225,21 +224,8 @@ def model_word(model: str) -> str:
 
 
 _SHOWN: tuple[Callable[..., object], ...] = (
-    *(
-        browser,
-        browser_word,
-        size,
-        path_of,
-        number,
-        decimal,
-        percent,
-        ago,
-        ahead,
-        day,
-        duration,
-        milliseconds,
-        money,
-    ),
+    *(browser, browser_word, size, path_of, number, decimal, percent, ago, ahead, day),
+    *(duration, milliseconds, money),
     *(sentence, translated, detail_word, report_text, outside_link, plain, model_word),
 )
 FILTERS = {shown.__name__: shown for shown in _SHOWN} | {

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from math import isfinite
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
+from flask import g
 from flask_wtf import FlaskForm
 from wtforms import Field, FloatField, IntegerField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
-from wtforms.validators import Length, StopValidation
+from wtforms.validators import DataRequired, Length, StopValidation
 
 from admin.texts import _
 from server.api.access import quality_stores
@@ -32,24 +33,11 @@ def problem(form: Form, field: str, message: str) -> None:
     target.errors = [*target.errors, message]
 
 
-class Needed:
-    """Refuses an empty field with a sentence that says what belongs in it."""
-
-    def __init__(self, message: str) -> None:
-        self.message = message
-        # Makes the field say `required` to the browser and to screen readers.
-        self.field_flags = {"required": True}
-
-    def __call__(self, form: Form, field: Field) -> None:
-        if not (field.data or "").strip():
-            raise StopValidation(self.message)
-
-
 def required(
     label: str, missing: str, most: int, too_long: str, kind: type[Field] = StringField, **options: object
 ) -> Field:
     """A text that must be there and not be longer than `most` characters, with what is said otherwise."""
-    return kind(label, [Needed(missing), Length(max=most, message=too_long)], **options)
+    return kind(label, [DataRequired(missing), Length(max=most, message=too_long)], **options)
 
 
 def check_email(form: Form, field: Field) -> None:
@@ -79,13 +67,8 @@ class WholeNumber(IntegerField):  # type: ignore[misc]  # WTForms has no types
         text = (valuelist[0] if valuelist else "").strip()
         if not (text.isascii() and text.isdigit() and self.least <= int(text[:12]) <= self.most):
             self.data = None
-            raise ValueError(
-                _(
-                    "Write a whole number from %(least)s to %(most)s.",
-                    least=f"{self.least:,}",
-                    most=f"{self.most:,}",
-                )
-            )
+            limits = {"least": f"{self.least:,}", "most": f"{self.most:,}"}
+            raise ValueError(_("Write a whole number from %(least)s to %(most)s.", **limits))
         self.data = int(text)
 
 
@@ -105,13 +88,8 @@ class Decimal(FloatField):  # type: ignore[misc]  # as above
             value = float("nan")
         if not isfinite(value) or not self.least <= value <= self.most:
             self.data = None
-            raise ValueError(
-                _(
-                    "Write a number from %(least)s to %(most)s.",
-                    least=f"{self.least:g}",
-                    most=f"{self.most:g}",
-                )
-            )
+            limits = {"least": f"{self.least:g}", "most": f"{self.most:g}"}
+            raise ValueError(_("Write a number from %(least)s to %(most)s.", **limits))
         self.data = value
 
     def _value(self) -> str:
@@ -143,9 +121,9 @@ def chosen_testset(site_id: str, form: Form) -> StoredTestSet | None:
     return None
 
 
-def ready_testsets(site_id: str) -> list[SelectChoice]:
-    """The test sets of a site that can be asked, with how many questions each has."""
-    ready = (one for one in quality_stores().testsets.all(site_id) if one.is_ready)
+def ready_testsets() -> list[SelectChoice]:
+    """The test sets of the site of the address that can be asked, with how many questions each has."""
+    ready = (one for one in quality_stores().testsets.all(g.site.id) if one.is_ready)
     return choices((str(one.id), f"{one.name} ({one.count:,})") for one in ready)
 
 
@@ -172,19 +150,14 @@ def parse_origin(text: str) -> str:
     """An origin without path and default port: `https://Example.com:443/` becomes `https://example.com`."""
     text = text.strip()
     if "://" not in text:
-        raise BadAddress(
-            _(
-                "%(typed)s needs http:// or https:// in front, such as https://%(address)s.",
-                typed=f"{text!r}",
-                address=text,
-            )
-        )
+        names = {"typed": f"{text!r}", "address": text}
+        said = _("%(typed)s needs http:// or https:// in front, such as https://%(address)s.", **names)
+        raise BadAddress(said)
     parts = _split(text)
     if parts.username or parts.password or parts.path not in ("", "/") or parts.query or parts.fragment:
         origin = f"{parts.scheme}://{_netloc(parts)}"
-        raise BadAddress(
-            _("%(typed)s is more than an origin; write %(origin)s.", typed=f"{text!r}", origin=origin)
-        )
+        names = {"typed": f"{text!r}", "origin": origin}
+        raise BadAddress(_("%(typed)s is more than an origin; write %(origin)s.", **names))
     return f"{parts.scheme}://{_netloc(parts)}"
 
 
@@ -232,12 +205,9 @@ def _split(text: str) -> SplitResult:
             _("Write an address such as https://example.com/ or https://example.com:8443/.")
         ) from None
     if parts.scheme not in DEFAULT_PORTS:
-        raise BadAddress(
-            _(
-                "Write an address that starts with http:// or https://, not %(scheme)s://.",
-                scheme=parts.scheme,
-            )
-        )
+        scheme = parts.scheme
+        said = _("Write an address that starts with http:// or https://, not %(scheme)s://.", scheme=scheme)
+        raise BadAddress(said)
     if not _is_host(parts.hostname or ""):
         raise BadAddress(_("Write the host too, such as https://example.com/."))
     return parts

@@ -8,6 +8,9 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate, make_msgid
 
+from flask import request
+
+from admin.formats import browser
 from admin.texts import _, language, lazy, written_in
 from server.api.access import configuration, people_stores
 from server.contact.channel import NotDelivered
@@ -89,9 +92,9 @@ def send_forgotten(email: str, make_link: Callable[[], str]) -> None:
     _posting.submit(_post, settings, email, letter)
 
 
-def send_notice(email: str, what: str, address: str, browser: str) -> None:
-    """Tell a person, later, what happened to the account; `what` is lazy. Nothing is sent when no mail server
-    is set."""
+def tell(email: str, what: str) -> None:
+    """Send the person an e-mail, later, about what this request did to the account, where a mail server is
+    set; `what` is lazy. The audit log has it in any case, and the page of the account shows it from there."""
     settings = configuration().settings
     if settings.contact.smtp_url:
         with written_in(_language_of(email)):
@@ -101,8 +104,8 @@ def send_notice(email: str, what: str, address: str, browser: str) -> None:
                 "email": email,
                 "base": settings.serving.base_url,
                 "time": f"{datetime.now(UTC):%Y-%m-%d %H:%M}",
-                "address": address,
-                "browser": browser,
+                "address": request.remote_addr or "unknown",
+                "browser": browser(request.headers.get("User-Agent", "")),
             }
         _posting.submit(_post, settings, email, lambda: (subject, text))
 

@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 from flask import request
 from wtforms import SelectChoice
 
+from admin.forms import choices
 from admin.texts import _, lazy
 from admin.visible import sees_all, visible_ids, visible_sites
 from server.domain.contact import DeliveryState
@@ -79,8 +80,7 @@ def state_options() -> list[tuple[str, str]]:
 def site_choices() -> list[SelectChoice]:
     """Return the sites that the operator sees as choices of a form's field, with one for all where that is
     every site."""
-    options = site_options({site.id: site for site in visible_sites()})
-    return [SelectChoice(*option) for option in options[not sees_all() :]]
+    return choices(site_options({site.id: site for site in visible_sites()})[not sees_all() :])
 
 
 Row = TypeVar("Row")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from inspect import signature
-from typing import TypedDict, TypeVar, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack
 
 from flask import g, request, url_for
 from flask.typing import ResponseReturnValue
@@ -22,6 +22,7 @@ View = TypeVar("View", bound=Callable[..., ResponseReturnValue])
 class Route:
     """One address of a page."""
 
+    page: Page
     rule: str
     endpoint: str
     method: str
@@ -99,7 +100,7 @@ class Page:
     def _route(self, rule: str, method: str, endpoint: str, options: RouteOptions) -> Callable[[View], View]:
         def remember(view: View) -> View:
             called = _with_site(view) if "site" in signature(view).parameters else view
-            self.routes.append(Route(rule, endpoint or view.__name__, method, called, **options))
+            self.routes.append(Route(self, rule, endpoint or view.__name__, method, called, **options))
             return view
 
         return remember
@@ -128,11 +129,7 @@ class Entry:
 
 def menu(pages: tuple[Page, ...], shown: Page | None, role: Role) -> list[Entry]:
     """The pages with a menu entry that this role may see, in the order of the table."""
-    return [
-        Entry(url_for(f"admin.{page.endpoint}"), page.menu, _current(page, shown))
-        for page in pages
-        if page.menu and role.may(page.role)
-    ]
+    return [_entry(page, page.menu, shown) for page in pages if page.menu and role.may(page.role)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,35 +146,24 @@ def site_tabs(pages: tuple[Page, ...], shown: Page | None, role: Role) -> SiteTa
     site = visible_site(str((request.view_args or {}).get("site_id", "")))
     if site is None or shown is None:
         return None
-    return SiteTabs(
-        site.name,
-        [
-            Entry(url_for(f"admin.{page.endpoint}", site_id=site.id), page.tab, _current(page, shown))
-            for page in pages
-            if page.tab and role.may(page.role)
-        ],
-    )
+    open_to = [page for page in pages if page.tab and role.may(page.role)]
+    return SiteTabs(site.name, [_entry(page, page.tab, shown, site_id=site.id) for page in open_to])
 
 
 def sections(pages: tuple[Page, ...], shown: Page | None) -> SiteTabs | None:
     """Those of the settings; None on other pages."""
     if shown is None or not any(page.section for page in shown.line):
         return None
-    found = [page for page in pages if page.section]
     # The overview is above all others: only the section itself is marked.
     here = next(page for page in shown.line if page.section)
     return SiteTabs(
         _("Settings"),
-        [
-            Entry(
-                url_for(f"admin.{page.endpoint}"), page.section, _current(page, here) if page is here else ""
-            )
-            for page in found
-        ],
+        [_entry(page, page.section, here if page is here else None) for page in pages if page.section],
     )
 
 
-def _current(page: Page, shown: Page | None) -> str:
-    if shown is None or page not in shown.line:
-        return ""
-    return "page" if request.endpoint == f"admin.{page.endpoint}" else "true"
+def _entry(page: Page, label: str, shown: Page | None, **values: Any) -> Entry:
+    endpoint, current = f"admin.{page.endpoint}", ""
+    if shown is not None and page in shown.line:
+        current = "page" if request.endpoint == endpoint else "true"
+    return Entry(url_for(endpoint, **values), label, current)

@@ -13,7 +13,6 @@ from admin.playground import playground
 from admin.quality import case, compare, quality, run, testsets
 from admin.settings import backup, models, webhooks
 from admin.settings import settings as installation_settings
-from admin.settings import sign_on as sign_on_settings
 from admin.sites import embed_check, moving, scope, site, sites, widget
 from admin.sites import settings as site_settings
 from admin.start import model, questions, start
@@ -72,7 +71,7 @@ PAGES: tuple[Page, ...] = (
     installation_settings.crawls.page,
     people.page,
     installation_settings.signin.page,
-    sign_on_settings.page,
+    installation_settings.sign_on.page,
     people.audit_page,
     installation_settings.privacy.page,
     installation_settings.budgets.page,

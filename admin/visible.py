@@ -22,14 +22,9 @@ SITE_OF: Mapping[str, Callable[[Values], str]] = {
     "messages": lambda values: delivery().contact.get(values["request_id"]).site_id,
     "gaps": lambda values: stores().gaps.get(values["gap_id"]).site_id,
     "playground": lambda values: stores().playground_runs.get(values["run_id"]).site_id,
-    "dry-runs": lambda values: _dry_run_site(values["run_id"]),
+    "dry-runs": lambda values: getattr(crawling().dry_runs.get(values["run_id"]), "site_id", ""),
 }
 """First part of an address -> the site of the object that the rest of it names. Raises UnknownRecord."""
-
-
-def _dry_run_site(run_id: str) -> str:
-    run = crawling().dry_runs.get(run_id)
-    return run.site_id if run else ""
 
 
 OWN = frozenset({"account", "static"})

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.lists import Listing, listed
+from admin.lists import Listing, listed, one_of
 from admin.page import Page
 from admin.sites import sites as sites_page
 from admin.texts import _, lazy
@@ -67,16 +67,6 @@ SOURCE_OPTIONS = (
 )
 
 
-class Filters(NamedTuple):
-    """What is asked for; empty parts ask for nothing."""
-
-    search: str
-    language: str
-    source: str
-    state: str
-    sort: str
-
-
 @page.get("/sites/<site_id>/pages")
 def content(site: Site) -> ResponseReturnValue:
     """Filtered by `search`, `language`, `source` and `state`, sorted by `sort`."""
@@ -106,23 +96,23 @@ def content(site: Site) -> ResponseReturnValue:
     )
 
 
-def _asked() -> Filters:
-    given = {name: request.args.get(name, "").strip()[:200] for name in Filters._fields}
-    sort = given["sort"] if given["sort"] in SORTS else SORTS[0]
-    state = given["state"] if given["state"] in (*STATES, EXCLUDED, LOST) else ""
-    return Filters(given["search"], given["language"], given["source"], state, sort)
+def _asked() -> PageFilter:
+    """What is asked for; EXCLUDED and LOST are states with lists of their own."""
+    given = {name: request.args.get(name, "").strip()[:200] for name in ("search", "language", "source")}
+    state = one_of("state", (*STATES, EXCLUDED, LOST))
+    return PageFilter(**given, state=state, sort=one_of("sort", SORTS, SORTS[0]))
 
 
 ContentRow = ListedPage | PageDecision | QuoteHealth
 
 
-def _rows(site: Site, asked: Filters, pages: PageList) -> Listing[ContentRow]:
+def _rows(site: Site, asked: PageFilter, pages: PageList) -> Listing[ContentRow]:
     def fetch(limit: int, offset: int) -> Sequence[ContentRow]:
         if asked.state == EXCLUDED:
             return stores().decisions(site.id).excluded(limit, offset, asked.search)
         if asked.state == LOST:
             return stores().quotes(site.id).lost(limit, offset)
-        return pages.find(PageFilter(*asked), limit, offset)
+        return pages.find(asked, limit, offset)
 
     return listed(fetch, ROWS)
 

@@ -6,12 +6,12 @@ from difflib import unified_diff
 from flask import abort, render_template, request
 from flask.typing import ResponseReturnValue
 from wtforms import HiddenField, StringField, TextAreaField
-from wtforms.validators import Length
+from wtforms.validators import DataRequired, Length
 
 from admin.content import content as content_list
 from admin.content.content import chunk_blocks
 from admin.formats import sentence
-from admin.forms import UNPROCESSABLE, Form, Needed, problem
+from admin.forms import UNPROCESSABLE, Form, problem
 from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import changed, done, refused
@@ -77,9 +77,10 @@ MOST_LINES = 2000
 class PageForm(Form):
     """A page as Docent shall know it."""
 
-    title = StringField(lazy("Title"), [Needed(lazy("Write the title of the page.")), Length(max=300)])
+    title = StringField(lazy("Title"), [DataRequired(lazy("Write the title of the page.")), Length(max=300)])
     text = TextAreaField(
-        lazy("Text"), [Needed(lazy("Write the text of the page. To take it out of the answers, exclude it."))]
+        lazy("Text"),
+        [DataRequired(lazy("Write the text of the page. To take it out of the answers, exclude it."))],
     )
     seen = HiddenField()
 
@@ -137,12 +138,8 @@ def content_exclude(site: Site) -> ResponseReturnValue:
 
 @page.post("/sites/<site_id>/content/put-back")
 def content_put_back(site: Site) -> ResponseReturnValue:
-    return _do(
-        site,
-        crawling().pages.put_back,
-        "put a page back",
-        _("The page is included again. %(soon)s", soon=SOON),
-    )
+    return _do(site, crawling().pages.put_back, "put a page back",
+               _("The page is included again. %(soon)s", soon=SOON))  # fmt: skip
 
 
 @page.post("/sites/<site_id>/content/pin")
@@ -186,7 +183,6 @@ def _shown(site: Site, url: str, form: PageForm) -> str:
     lines = list(unified_diff(theirs, mine, lineterm="", n=2))[2:]
     return render_template(
         "admin/content_edit.html",
-        site=stores().sites.get(site.id),
         url=url,
         form=form,
         texts=texts,

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
-from flask import flash, redirect, render_template, url_for
+from flask import render_template
 from flask.typing import ResponseReturnValue
 from wtforms import MultipleFileField, StringField, TextAreaField
-from wtforms.validators import Length
+from wtforms.validators import DataRequired, Length
 
 from admin.crawls.crawls import is_active
 from admin.formats import sentence
-from admin.forms import UNPROCESSABLE, Form, Needed, problem
+from admin.forms import UNPROCESSABLE, Form, problem
 from admin.lists import listed, sliced
 from admin.page import Page
 from admin.replies import done
@@ -44,7 +44,7 @@ class FilesForm(Form):
 class AddressesForm(Form):
     """Pages to read, and no others."""
 
-    addresses = TextAreaField(lazy("Addresses"), [Needed(lazy("Write at least one address."))])
+    addresses = TextAreaField(lazy("Addresses"), [DataRequired(lazy("Write at least one address."))])
     addresses_name = StringField(lazy("Name of the list"), [_NAME])
 
 
@@ -52,7 +52,7 @@ class PairsForm(Form):
     """Questions with the answers that they shall get."""
 
     pairs = TextAreaField(
-        lazy("Questions and answers"), [Needed(lazy("Paste at least one question with its answer."))]
+        lazy("Questions and answers"), [DataRequired(lazy("Paste at least one question with its answer."))]
     )
     pairs_name = StringField(lazy("Name of the collection"), [_NAME])
 
@@ -106,11 +106,9 @@ def source_remove(site: Site, source_id: str) -> ResponseReturnValue:
         name = stores().sources.get(site.id, source_id).name
         stores().sources.remove(site.id, source_id)
     except UnknownRecord:
-        flash(_("It was removed already."), "done")
-    else:
-        crawling().start(site.id)
-        flash(_("%(name)s is removed. Its pages leave the answers in a moment.", name=name), "done")
-    return redirect(url_for("admin.sources", site_id=site.id))
+        return done(_("It was removed already."), "sources")
+    crawling().start(site.id)
+    return done(_("%(name)s is removed. Its pages leave the answers in a moment.", name=name), "sources")
 
 
 @page.get("/sites/<site_id>/sources/<source_id>")

@@ -1,7 +1,7 @@
 """What visitors asked, how each question ended, and all of it as a file."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice
@@ -185,25 +185,13 @@ AT_ONCE = 200
 THUMB_WORDS = {None: "", True: "up", False: "down"}
 
 
-def csv_of(rows: Iterable[QuestionRow], labels: LabelStore) -> Iterator[str]:
-    """For spreadsheets: pieces of the file, the header first; no cell is a formula."""
-    return written(COLUMNS, (_cells(record) for record in _records(rows, labels)))
-
-
-def jsonl_of(rows: Iterable[QuestionRow], labels: LabelStore) -> Iterator[str]:
-    """For programs: a JSON object in each line, with the citations whole."""
-    for record in _records(rows, labels):
-        yield json.dumps(record, ensure_ascii=False) + "\n"
-
-
 def _cells(record: Mapping[str, Any]) -> list[object]:
     flat = {**record, "sources": " ".join(record["sources"]), "labels": ", ".join(record["labels"])}
     return ["" if flat[name] is None else flat[name] for name in COLUMNS]
 
 
-def _records(rows: Iterable[QuestionRow], labels: LabelStore) -> Iterator[dict[str, Any]]:
-    left = iter(rows)
-    while some := list(islice(left, AT_ONCE)):
+def _records(rows: Iterator[QuestionRow], labels: LabelStore) -> Iterator[dict[str, Any]]:
+    while some := list(islice(rows, AT_ONCE)):
         known = labels.of({row.message.conversation_id for row in some})
         yield from (_record(row, known.get(row.message.conversation_id, [])) for row in some)
 
@@ -242,23 +230,27 @@ export_page = Page(under=page)
 
 @export_page.get("/conversations.csv")
 def conversations_csv() -> ResponseReturnValue:
-    return _file("csv", "text/csv", csv_of)
+    """For spreadsheets: pieces of the file, the header first; no cell is a formula."""
+    return _file("csv", "text/csv", lambda records: written(COLUMNS, map(_cells, records)))
 
 
 @export_page.get("/conversations.jsonl")
 def conversations_jsonl() -> ResponseReturnValue:
-    return _file("jsonl", "application/x-ndjson", jsonl_of)
+    """For programs: a JSON object in each line, with the citations whole."""
+    return _file(
+        "jsonl",
+        "application/x-ndjson",
+        lambda records: (json.dumps(record, ensure_ascii=False) + "\n" for record in records),
+    )
 
 
-def _file(
-    ending: str, kind: str, write: Callable[[Iterable[QuestionRow], LabelStore], Iterator[str]]
-) -> Response:
+def _file(ending: str, kind: str, write: Callable[[Iterator[dict[str, Any]]], Iterator[str]]) -> Response:
     found = chosen()
-    rows = dialogue().question_list.every(found.wanted)
+    records = _records(dialogue().question_list.every(found.wanted), dialogue().labels)
     name = f"{found.site_id or 'docent'}-conversations-{datetime.now(UTC):%Y-%m-%d}.{ending}"
     # What was searched for may be somebody's name, and is not noted.
     return download(
-        write(rows, dialogue().labels),
+        write(records),
         name,
         kind,
         action="exported conversations",

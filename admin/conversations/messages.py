@@ -11,18 +11,10 @@ from wtforms.validators import StopValidation
 
 from admin.conversations import conversations as conversations_page
 from admin.forms import UNPROCESSABLE, Form, required
-from admin.lists import (
-    DELIVERY_STATES,
-    Listing,
-    chosen_days,
-    chosen_site,
-    chosen_state,
-    listed,
-    state_options,
-)
+from admin.lists import Listing, chosen_days, chosen_site, chosen_state, listed
 from admin.page import Page
 from admin.people.sessions import operator_email
-from admin.replies import changed, done, unchanged
+from admin.replies import changed, done, refused, unchanged
 from admin.texts import _, lazy, ngettext
 from server.answering.writing.markup import answer_html
 from server.api.access import (
@@ -96,11 +88,9 @@ def messages() -> ResponseReturnValue:
         site_id=site_id,
         state=state,
         total=delivery().contact.total(site_ids=site_ids, state=state, since=since),
-        state_options=state_options(),
         days=days,
         is_filtered=bool(site_id or state or since),
         takes_messages=any(ContactOptions.of(site.options).on for site in sites.values()),
-        words=words(),
     )
 
 
@@ -155,8 +145,6 @@ def shown_message(found: ContactRequest, form: ReplyForm) -> str:
         written=with_deliveries([found])[0],
         form=form,
         site=stores().sites.find(found.site_id),
-        words=words(),
-        has_mail=bool(configuration().settings.contact.smtp_url),
     )
 
 
@@ -165,11 +153,6 @@ def with_deliveries(requests: Sequence[ContactRequest]) -> list[Written]:
     known = delivery().deliveries.of([found.id for found in requests])
     replies = delivery().replies.of([found.id for found in requests])
     return [Written(found, known.get(found.id, []), replies.get(found.id, [])) for found in requests]
-
-
-def words() -> dict[str, object]:
-    """What the templates call states and ways."""
-    return {"states": DELIVERY_STATES, "channels": CHANNELS}
 
 
 conversation_page = Page(under=conversations_page.page)
@@ -203,9 +186,8 @@ def conversation_label(conversation_id: str) -> ResponseReturnValue:
     if store.add(found.site_id, found.id, label, operator_email()):
         changed("labelled a conversation", found.site_id, conversation=found.id, label=label)
     else:
-        unchanged()
         said = _("Nothing changed: it has this label already, or it has %(most)s labels.", most=MOST)
-        flash(said, "problem")
+        return refused(said, "conversation")
     return redirect(url_for("admin.conversation", conversation_id=conversation_id))
 
 
@@ -234,7 +216,6 @@ def _shown(found: Conversation, form: LabelForm) -> str:
         messages=messages,
         site=stores().sites.find(found.site_id),
         written=with_deliveries(delivery().contact.of_conversation(found.id)),
-        words=words(),
         form=form,
         labels=labels,
         known_labels=[label for label in store.known([found.site_id]) if label not in labels],

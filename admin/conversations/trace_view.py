@@ -182,6 +182,7 @@ def trace_view(answer: Answer) -> TraceView:
     kept, cited = _kept(trace), _cited(trace)
     floor = mapping_in(trace.get("floor"))
     reached, needed = number_of(floor.get("answerability")), number_of(floor.get("floor"))
+    spent = _spent(answer.timings_ms)
     usage = {str(name): number_of(value) for name, value in mapping_in(trace.get("usage")).items()}
     return TraceView(
         came=_came(answer, trace),
@@ -197,8 +198,8 @@ def trace_view(answer: Answer) -> TraceView:
         incidents=[
             text_of(row.get("message")) for row in rows_in(trace.get("incidents")) if row.get("message")
         ],
-        spent=_spent(answer.timings_ms),
-        total_ms=sum(_times(answer.timings_ms).values()),
+        spent=spent,
+        total_ms=sum(one.ms for one in spent),
         usage={name: value for name, value in usage.items() if value is not None},
         json=_json(trace),
         judged=kept is not None,
@@ -345,8 +346,9 @@ def _prompt(row: Mapping[str, object]) -> Prompted:
     return Prompted(label, system, user, reply, error, ", ".join(filter(None, notes)))
 
 
-def _spent(timings: Mapping[str, float]) -> list[Spent]:
-    known = _times(timings)
+def _spent(timings: object) -> list[Spent]:
+    noted = mapping_in(timings).items()
+    known = {str(name): ms for name, value in noted if (ms := number_of(value)) is not None}
     total = sum(known.values())
     order = {name: place for place, name in enumerate(STEPS)}
     rows, start = [], 0.0
@@ -355,12 +357,6 @@ def _spent(timings: Mapping[str, float]) -> list[Spent]:
         rows.append(Spent(STEPS.get(name, name.capitalize()), ms, round(start, 2), round(share, 2)))
         start += share
     return rows
-
-
-def _times(timings: object) -> dict[str, float]:
-    return {
-        str(name): ms for name, value in mapping_in(timings).items() if (ms := number_of(value)) is not None
-    }
 
 
 def _json(trace: Mapping[str, object]) -> str:

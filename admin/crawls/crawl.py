@@ -28,7 +28,6 @@ from server.storage.crawls.addresses import (
     MISSING,
     STATE,
     CrawlDifference,
-    Difference,
     UrlRow,
 )
 from server.storage.crawls.journal import CrawlJournal
@@ -180,12 +179,6 @@ def csv_lines(rows: Iterable[UrlRow]) -> Iterator[str]:
     return written(COLUMNS, map(_cells, rows))
 
 
-def difference_lines(rows: Iterable[Difference]) -> Iterator[str]:
-    """Pieces of the file with what two crawls found differently."""
-    told = ((row.url, row.kind, row.before, row.before_reason, row.now, row.now_reason) for row in rows)
-    return written(DIFFERENCE_COLUMNS, told)
-
-
 def _cells(row: UrlRow) -> tuple[object, ...]:
     at = row.at.isoformat(timespec="seconds")
     return (row.url, row.state, row.reason, row.status or "", row.found_on, row.depth, at)
@@ -227,8 +220,9 @@ def crawl_difference_csv(site: Site, crawl_id: int, earlier_id: int) -> Response
     earlier, later = _both(site.id, crawl_id, earlier_id)
     kind, search = _difference_filters()
     rows = stores().difference(earlier.id, later.id).every(kind, search)
+    told = ((row.url, row.kind, row.before, row.before_reason, row.now, row.now_reason) for row in rows)
     name = f"{site.id}-crawl-{later.id}-against-{earlier.id}{'-' + kind if kind else ''}.csv"
-    return download(difference_lines(rows), name, "text/csv")
+    return download(written(DIFFERENCE_COLUMNS, told), name, "text/csv")
 
 
 def _both(site_id: str, crawl_id: int, earlier_id: int) -> tuple[CrawlRun, CrawlRun]:

@@ -7,9 +7,10 @@ from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 from wtforms import BooleanField, FileField, StringField, TextAreaField
+from wtforms.validators import DataRequired
 
 from admin.formats import sentence
-from admin.forms import UNPROCESSABLE, Form, Needed, problem
+from admin.forms import UNPROCESSABLE, Form, problem
 from admin.lists import listed
 from admin.page import Page
 from admin.people.sessions import operator_email
@@ -43,9 +44,9 @@ VARIANTS = 6
 class CuratedForm(Form):
     """One answer with the questions that it is for."""
 
-    question = StringField(lazy("Question"), [Needed(lazy("Write the question as visitors ask it."))])
+    question = StringField(lazy("Question"), [DataRequired(lazy("Write the question as visitors ask it."))])
     also = TextAreaField(lazy("Other ways to ask it"))
-    text = TextAreaField(lazy("Answer"), [Needed(lazy("Write the answer."))])
+    text = TextAreaField(lazy("Answer"), [DataRequired(lazy("Write the answer."))])
     links = TextAreaField(lazy("Pages to read on"))
     language = StringField(lazy("Language"))
     valid_from = StringField(lazy("First day"))

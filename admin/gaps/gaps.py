@@ -9,11 +9,11 @@ from typing import Any
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
-from wtforms import SelectChoice, SelectField, TextAreaField
+from wtforms import SelectField, TextAreaField
 from wtforms.validators import Length
 
 from admin.formats import outside_link
-from admin.forms import UNPROCESSABLE, Form
+from admin.forms import UNPROCESSABLE, Form, choices
 from admin.lists import chosen_days, chosen_site, listed, one_of
 from admin.page import Page
 from admin.people.sessions import operator_email, safe_next
@@ -28,20 +28,14 @@ from server.gaps.gap_work import last_recheck
 from server.indexes.errors import IndexFailure
 from server.storage.errors import UnknownRecord
 
-STATUS = {
-    GapStatus.NEW: lazy("New"),
-    GapStatus.PLANNED: lazy("Planned"),
-    GapStatus.SOLVED_PAGE: lazy("Solved by a page"),
-    GapStatus.SOLVED_CURATED: lazy("Solved by your own answer"),
-    GapStatus.IGNORED: lazy("Ignored"),
+STATUS: dict[GapStatus, tuple[str, str]] = {
+    GapStatus.NEW: (lazy("New"), "warn"),
+    GapStatus.PLANNED: (lazy("Planned"), "busy"),
+    GapStatus.SOLVED_PAGE: (lazy("Solved by a page"), "well"),
+    GapStatus.SOLVED_CURATED: (lazy("Solved by your own answer"), "well"),
+    GapStatus.IGNORED: (lazy("Ignored"), ""),
 }
-COLOURS = {
-    GapStatus.NEW: "warn",
-    GapStatus.PLANNED: "busy",
-    GapStatus.SOLVED_PAGE: "well",
-    GapStatus.SOLVED_CURATED: "well",
-    GapStatus.IGNORED: "",
-}
+"""Status -> (word, colour of its badge)."""
 KINDS = {
     GapKind.MISSING: lazy("Missing on your site"),
     GapKind.OFF_TOPIC: lazy("Not about your site"),
@@ -142,7 +136,7 @@ def _closed(details: dict[str, object]) -> str:
 def _judged(details: dict[str, object]) -> Iterable[str]:
     now, before = str(details.get("status", "")), str(details.get("before", ""))
     if now and now != before:
-        yield _("Status changed to “%(status)s”.", status=STATUS[GapStatus(now)])
+        yield _("Status changed to “%(status)s”.", status=STATUS[GapStatus(now)][0])
     if kind := details.get("kind"):
         yield _("Moved to the list “%(name)s”.", name=KINDS[GapKind(str(kind))])
     if "assigned_to" in details:
@@ -154,7 +148,6 @@ def _judged(details: dict[str, object]) -> Iterable[str]:
 
 FILTERS: dict[str, Callable[..., object]] = {
     "gap_status": STATUS.__getitem__,
-    "gap_colour": COLOURS.__getitem__,
     "gap_why": WHY.__getitem__,
     "gap_lacks": lacks,
     "gap_reasons": reasons,
@@ -170,7 +163,7 @@ ROWS = 50
 CHOICES: dict[str, tuple[str, frozenset[GapStatus]]] = {
     "": (lazy("Open"), OPEN),
     "solved": (lazy("Solved"), SOLVED),
-    **{status.value: (STATUS[status], frozenset({status})) for status in GapStatus},
+    **{status.value: (STATUS[status][0], frozenset({status})) for status in GapStatus},
     "all": (lazy("All"), frozenset()),
 }
 
@@ -281,9 +274,7 @@ class GapForm(Form):
     """What the operator decides about a gap."""
 
     status = SelectField(lazy("Status"))
-    kind = SelectField(
-        lazy("List"), choices=[SelectChoice(kind.value, label) for kind, label in KINDS.items()]
-    )
+    kind = SelectField(lazy("List"), choices=choices((kind.value, label) for kind, label in KINDS.items()))
     assigned_to = SelectField(lazy("Assigned to"))
     note = TextAreaField(
         lazy("Note"), [Length(max=LONGEST_NOTE, message=lazy("Keep the note to 2000 characters."))]
@@ -292,9 +283,9 @@ class GapForm(Form):
     def offer(self, gap: Gap) -> GapForm:
         """With the choices that this gap has."""
         kept = (*CHOSEN, gap.status) if gap.status not in CHOSEN else CHOSEN
-        self.status.choices = [SelectChoice(status.value, STATUS[status]) for status in kept]
+        self.status.choices = choices((status.value, STATUS[status][0]) for status in kept)
         people = dict.fromkeys((*_people([gap.site_id]), *filter(None, [gap.assigned_to])))
-        self.assigned_to.choices = [SelectChoice("", _("Nobody")), *map(SelectChoice, people, people)]
+        self.assigned_to.choices = choices([("", _("Nobody")), *zip(people, people, strict=True)])
         return self
 
 

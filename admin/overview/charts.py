@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from math import floor, log10
 
 from admin.texts import _
 
@@ -91,10 +92,6 @@ def _nice(most: float) -> float:
     """The next round number; a whole one without a point."""
     if most <= 0:
         return 1
-    power = 1.0
-    while power * 10 < most:
-        power *= 10
-    while power > most:
-        power /= 10
+    power = 10.0 ** floor(log10(most))
     nice = next(step * power for step in NICE if step * power >= most * 0.999999)
     return int(nice) if nice == int(nice) else nice

@@ -67,11 +67,12 @@ class Digest:
         span = {"from": period.days[0].isoformat(), "to": period.days[-1].isoformat()}
         links = Links(f"{settings.serving.base_url}/admin/", span)
         with written_in(person.language):
+            first, last = day(period.days[0]), day(period.days[-1])
             summary = summarise(self._runtime, sites, visible, period, links, person.email)
             if not sites or not (summary.total.asked or summary.before.asked):
                 return False
             said = {
-                "title": _("Your chat in the week from %(first)s to %(last)s", **_days(period)),
+                "title": _("Your chat in the week from %(first)s to %(last)s", first=first, last=last),
                 "attention": _("Needs attention"),
                 "more": _("Open the dashboard"),
                 "why": _("Docent sends this e-mail every Monday to the people who want it."),
@@ -83,10 +84,6 @@ class Digest:
             html = _html.get_template("digest.html").render(shown)
             send(settings, person.email, subject, "\n".join(_text(summary, said, links.home)), html)
         return True
-
-
-def _days(period: Period) -> dict[str, str]:
-    return {"first": day(period.days[0]), "last": day(period.days[-1])}
 
 
 def _text(summary: Summary, said: dict[str, str], home: str) -> Iterator[str]:

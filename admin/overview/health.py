@@ -2,7 +2,7 @@
 
 import platform
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from flask import current_app, render_template
@@ -28,78 +28,71 @@ class Kind:
     """How one kind of incident is explained."""
 
     label: str
-    effect: str
     advice: str
+    # A plain default must have a hash, and a lazy text has none.
+    effect: str = field(default_factory=lambda: QUOTED)
 
 
 KINDS = {
     "unreachable": Kind(
-        lazy("Model unreachable"),
-        QUOTED,
-        lazy("Check the address under Settings, Models, and that the server runs."),
+        lazy("Model unreachable"), lazy("Check the address under Settings, Models, and that the server runs.")
     ),
     "timeout": Kind(
-        lazy("Model too slow"), QUOTED, lazy("Ask the provider, or allow more time under Settings, Models.")
+        lazy("Model too slow"), lazy("Ask the provider, or allow more time under Settings, Models.")
     ),
     "rate_limited": Kind(
         lazy("Model limit reached"),
-        QUOTED,
         lazy("Raise the provider's limit, or allow fewer calls at once under Settings, Models."),
     ),
-    "server_error": Kind(
-        lazy("Model failed"), QUOTED, lazy("The provider has a problem; look at its status page.")
-    ),
-    "wrong_key": Kind(lazy("API key refused"), QUOTED, lazy("Enter a valid API key under Settings, Models.")),
+    "server_error": Kind(lazy("Model failed"), lazy("The provider has a problem; look at its status page.")),
+    "wrong_key": Kind(lazy("API key refused"), lazy("Enter a valid API key under Settings, Models.")),
     "wrong_model": Kind(
-        lazy("Unknown model"), QUOTED, lazy("Choose a model that the provider has, under Settings, Models.")
+        lazy("Unknown model"), lazy("Choose a model that the provider has, under Settings, Models.")
     ),
     "bad_reply": Kind(
-        lazy("Unusable model reply"), QUOTED, lazy("If it keeps happening, choose another chat model.")
+        lazy("Unusable model reply"), lazy("If it keeps happening, choose another chat model.")
     ),
     "unsupported_answer": Kind(
         lazy("Answer not on the pages"),
-        QUOTED,
         lazy("The model made it up. If it keeps happening, choose another chat model."),
     ),
     "prompt_leak": Kind(
         lazy("Model revealed its instructions"),
-        lazy("The visitor did not see any of it."),
         lazy("Read the conversation: somebody may be trying to misuse the chat."),
+        lazy("The visitor did not see any of it."),
     ),
     "visitor_budget": Kind(
         lazy("Budget of one visitor used up"),
-        lazy("This visitor got the quoted answer instead."),
         lazy("Raise the budget per visitor under Settings, Limits, if honest visitors ask this much."),
+        lazy("This visitor got the quoted answer instead."),
     ),
     "budget_spent": Kind(
-        lazy("Model budget used up"),
-        QUOTED,
-        lazy("Raise the budget under Settings, Limits, or wait until tomorrow."),
+        lazy("Model budget used up"), lazy("Raise the budget under Settings, Limits, or wait until tomorrow.")
     ),
     "index_held_back": Kind(
         lazy("New index held back"),
-        lazy("Visitors get answers from the earlier index."),
         lazy("Open Quality, look at the questions that got worse, and decide if the new index goes live."),
+        lazy("Visitors get answers from the earlier index."),
     ),
     "crawl_failed": Kind(
         lazy("Crawl failed"),
-        lazy("Visitors get answers from the last complete crawl, if there is one."),
         lazy("Do what the message says, then crawl again."),
+        lazy("Visitors get answers from the last complete crawl, if there is one."),
     ),
     "contact_failed": Kind(
         lazy("Message of a visitor not sent"),
-        lazy("The visitor waits for an answer; the message is kept under Messages."),
         lazy("Do what the message says, then press “Send again” there."),
+        lazy("The visitor waits for an answer; the message is kept under Messages."),
     ),
     "reply_failed": Kind(
         lazy("Reply to a visitor not sent"),
-        lazy("The visitor waits for your answer; it is kept with the message."),
         lazy("Do what the message's page says, then press “Send again” there."),
+        lazy("The visitor waits for your answer; it is kept with the message."),
     ),
     "webhook_failed": Kind(
         lazy("Event not sent to a webhook"),
-        lazy("Your other system does not know of it; the event is kept under Settings, Webhooks."),
         lazy("Do what the message says, then press “Send again” there."),
+        lazy("Your other system does not know of it; the event is kept under Settings, Webhooks."),
     ),
 }
 
@@ -165,7 +158,7 @@ class PartState:
 def part_states() -> list[PartState]:
     """Every part, in the order in which an answer needs them."""
     parts = [_part(name, state) for name, state in engine().readiness().items()]
-    parts += [_chat_model(), _disk(), _worker(), *_contact()]
+    parts += [_chat_model(), _disk(), _worker(), *filter(None, [_contact()])]
     counts = current_app.extensions.get("docent-metrics") is not None
     parts += [_part(name, state) for name, state in states(runtime(), counts).items()]
     if not sees_all():
@@ -247,8 +240,8 @@ def _worker() -> PartState:
     return PartState("worker", True, waits or _("Nothing is waiting."))
 
 
-def _contact() -> list[PartState]:
-    """Nothing while no site takes messages and none is left from when one did."""
+def _contact() -> PartState | None:
+    """None while no site takes messages and none is left from when one did."""
     options = [ContactOptions.of(site.options) for site in visible_sites()]
     waiting, failed = (
         delivery().contact.count(state, visible_ids())
@@ -257,24 +250,17 @@ def _contact() -> list[PartState]:
     if any(one.email for one in options) and not configuration().settings.contact.smtp_url:
         says = _("Messages of a site go to an e-mail address, but no mail server is set up.")
         advice = _("Set one up under Settings, Mail. Until then messages are kept.")
-        return [PartState("contact", False, says, advice)]
+        return PartState("contact", False, says, advice)
     due = delivery().deliveries.due_since()
     if due and datetime.now(UTC) - due > PATIENCE:
-        return [
-            PartState("contact", False, _("Messages are waiting, and no worker is sending them."), WORKER)
-        ]
+        return PartState("contact", False, _("Messages are waiting, and no worker is sending them."), WORKER)
     if failed:
         says = ngettext("%(num)s could not be sent.", "%(num)s could not be sent.", failed)
-        return [
-            PartState("contact", False, says, _("Open Messages: each says why. Then press “Send again”."))
-        ]
+        return PartState("contact", False, says, _("Open Messages: each says why. Then press “Send again”."))
     if waiting:
-        return [
-            PartState(
-                "contact", True, ngettext("%(num)s is on its way.", "%(num)s are on their way.", waiting)
-            )
-        ]
-    return [PartState("contact", True, _("Nothing is waiting."))] if any(one.on for one in options) else []
+        says = ngettext("%(num)s is on its way.", "%(num)s are on their way.", waiting)
+        return PartState("contact", True, says)
+    return PartState("contact", True, _("Nothing is waiting.")) if any(one.on for one in options) else None
 
 
 page = Page(menu=lazy("Health"))

@@ -3,12 +3,14 @@
 from flask import flash, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
-from wtforms import BooleanField, SelectField, StringField
+from wtforms import BooleanField, SelectField
 
-from admin.forms import UNPROCESSABLE, Form, Needed, choices, problem
+from admin.forms import UNPROCESSABLE, Form, choices, problem
+from admin.letters import tell
 from admin.page import Page
 from admin.people.passkeys import why_unusable
 from admin.people.passwords import (
+    CodeForm,
     PasswordAgain,
     address,
     chosen_password,
@@ -20,8 +22,8 @@ from admin.people.passwords import (
     picture,
     step_of,
 )
-from admin.people.sessions import current_session, idle, log_out, renew
-from admin.people.sign_ins import EVENTS, tell
+from admin.people.sessions import idle, log_out, renew
+from admin.people.sign_ins import EVENTS
 from admin.replies import changed, done, unchanged
 from admin.texts import LANGUAGES, _, lazy, ngettext, written_in
 from server.api.access import configuration, people_stores, shared
@@ -38,12 +40,6 @@ class PasswordForm(PasswordAgain):
 
     new = chosen_password(lazy("New password"))
     again = password_again(lazy("New password again"), of="new")
-
-
-class EnrolForm(Form):
-    """That the app makes the right codes."""
-
-    code = StringField(lazy("Code"), [Needed(lazy("Write the six digits that your app shows."))])
 
 
 class LanguageForm(Form):
@@ -109,13 +105,13 @@ def account_second() -> ResponseReturnValue:
     if g.operator.has_app:
         return redirect(url_for("admin.account"))
     secret = _pending() or _begin()
-    return _enrolling(EnrolForm(formdata=None), secret)
+    return _enrolling(CodeForm(formdata=None), secret)
 
 
 @page.post("/account/second-factor", role=Role.VIEWER, recent=True)
 def account_second_on() -> ResponseReturnValue:
     """From now on a login needs a code too. The recovery codes are shown once."""
-    secret, form = _pending(), EnrolForm()
+    secret, form = _pending(), CodeForm()
     if secret is None or g.operator.has_app:
         unchanged()
         return redirect(url_for("admin.account_second"))
@@ -166,25 +162,21 @@ def account_second_off() -> ResponseReturnValue:
 
 @page.post("/account/sessions/<session_id>/end", role=Role.VIEWER)
 def account_session_end(session_id: str) -> ResponseReturnValue:
-    here = current_session()
-    if here is not None and here.id == session_id:
+    if g.operator_session.id == session_id:
         changed("ended the own session")
         log_out()
         return redirect(url_for("admin.login"))
     if people_stores().sessions.end_one(g.operator.id, session_id):
         changed("ended a session of the own account")
-        flash(_("That browser is logged out."), "done")
-    else:
-        unchanged()
-        flash(_("That session was over already."), "done")
-    return redirect(url_for("admin.account"))
+        return done(_("That browser is logged out."), "account")
+    unchanged()
+    return done(_("That session was over already."), "account")
 
 
 @page.post("/account/sessions/end", role=Role.VIEWER)
 def account_sessions_end() -> ResponseReturnValue:
     """All but this one."""
-    here = current_session()
-    count = people_stores().sessions.end_all(g.operator.id, here.id if here else "")
+    count = people_stores().sessions.end_all(g.operator.id, g.operator_session.id)
     changed("ended every other session of the own account", sessions=count)
     return done(_("Every other browser is logged out."), "account")
 
@@ -204,8 +196,8 @@ def _begin() -> str:
     return secret
 
 
-def _enrolling(form: EnrolForm, secret: str) -> str:
-    link = address(secret, g.operator.email, "Docent")
+def _enrolling(form: CodeForm, secret: str) -> str:
+    link = address(secret, g.operator.email)
     return render_template(
         "admin/second_factor.html",
         form=form,
@@ -223,18 +215,17 @@ def _shown(
     second: PasswordAgain | None = None,
     language: LanguageForm | None = None,
 ) -> str:
-    operator, here = g.operator, current_session()
+    operator = g.operator
     return render_template(
         "admin/account.html",
         password=password or PasswordForm(formdata=None),
         second=second or PasswordAgain(formdata=None, prefix="second-"),
         language_form=language or LanguageForm(formdata=None, language=operator.language),
         digest=DigestForm(formdata=None, digest=operator.wants_digest),
-        has_mail=bool(configuration().settings.contact.smtp_url),
         codes_left=people_stores().operators.recovery_codes_left(operator.id),
         passkeys=people_stores().passkeys.of(operator.id),
         passkeys_unusable=why_unusable(),
         sessions=people_stores().sessions.of(operator.id, idle()),
-        here=here.id if here else "",
+        here=g.operator_session.id,
         events=people_stores().audit.about(operator.email, EVENTS, EVENTS_SHOWN),
     )

@@ -5,14 +5,16 @@ from urllib.parse import urljoin
 from flask import redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import EmailField, HiddenField, PasswordField, StringField
+from wtforms.validators import DataRequired
 
-from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
-from admin.letters import send_forgotten
+from admin.forms import UNPROCESSABLE, Form, check_email, problem
+from admin.letters import send_forgotten, tell
 from admin.page import Page
 from admin.people.attempts import failed, seconds_to_wait, seconds_to_wait_for_code
 from admin.people.passkeys import why_unusable
 from admin.people.passwords import (
     LONGEST,
+    CodeForm,
     accepts,
     chosen_password,
     hash_password,
@@ -29,7 +31,7 @@ from admin.people.sessions import (
     wait_for_second_factor,
     waiting_operator,
 )
-from admin.people.sign_ins import note_sign_in, tell
+from admin.people.sign_ins import note_sign_in
 from admin.replies import done, note, refused
 from admin.start import walk
 from admin.texts import _, lazy
@@ -45,14 +47,8 @@ class LoginForm(Form):
     """E-mail address, password, and the page to open afterwards."""
 
     next = HiddenField()
-    email = EmailField(lazy("E-mail"), [Needed(lazy("Write the e-mail address of your account."))])
-    password = PasswordField(lazy("Password"), [Needed(lazy("Write your password."))])
-
-
-class CodeForm(Form):
-    """The second factor."""
-
-    code = StringField(lazy("Code"), [Needed(lazy("Write the six digits that your app shows."))])
+    email = EmailField(lazy("E-mail"), [DataRequired(lazy("Write the e-mail address of your account."))])
+    password = PasswordField(lazy("Password"), [DataRequired(lazy("Write your password."))])
 
 
 @page.get("/login")
@@ -163,7 +159,7 @@ class ForgotForm(Form):
     """Who gets a link."""
 
     email = EmailField(
-        lazy("E-mail"), [Needed(lazy("Write the e-mail address of your account.")), check_email]
+        lazy("E-mail"), [DataRequired(lazy("Write the e-mail address of your account.")), check_email]
     )
 
 
@@ -265,11 +261,8 @@ def new_password_set() -> ResponseReturnValue:
     note(operator, "set a new password by a link", from_=link.made_by, address=request.remote_addr or "")
     tell(operator.email, lazy("Your password was changed by a link."))
     if operator.has_second_factor:
-        log_out()
-        wait_for_second_factor(
-            people_stores().operators.get(operator.id) or operator, url_for("admin.overview")
-        )
-        return redirect(url_for("admin.login_code"))
+        renewed = people_stores().operators.get(operator.id) or operator
+        return let_in_with_second_factor(renewed, url_for("admin.overview"))
     _sign_in(operator)
     return done(_("Your new password is set, and you are logged in."), "overview")
 
@@ -332,9 +325,9 @@ def _link_shown(
 class SetupForm(Form):
     """The first operator's address and password."""
 
-    token = StringField(lazy("Setup code"), [Needed(lazy("Write the code of the setup link."))])
+    token = StringField(lazy("Setup code"), [DataRequired(lazy("Write the code of the setup link."))])
     email = EmailField(
-        lazy("E-mail"), [Needed(lazy("Write your e-mail address. You log in with it.")), check_email]
+        lazy("E-mail"), [DataRequired(lazy("Write your e-mail address. You log in with it.")), check_email]
     )
     password = chosen_password()
     again = password_again()

@@ -7,6 +7,7 @@ from flask import g, render_template, request
 from flask.typing import ResponseReturnValue
 
 from admin.forms import UNPROCESSABLE, Form, required
+from admin.letters import tell
 from admin.page import Page
 from admin.people.attempts import seconds_to_wait
 from admin.people.login import let_in
@@ -20,7 +21,6 @@ from admin.people.passkeys import (
 )
 from admin.people.passwords import new_recovery_codes
 from admin.people.sessions import renew, safe_next, waiting_operator
-from admin.people.sign_ins import tell
 from admin.replies import changed, done, refused, unchanged
 from admin.texts import _, lazy
 from server.api.access import people_stores

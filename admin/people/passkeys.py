@@ -162,13 +162,11 @@ def signed_in(text: str, operator: Operator | None = None) -> Operator:
     except _BROKEN as error:
         raise _wrong(error) from error
     if not people_stores().passkeys.use(known.id, checked.new_sign_count):
-        raise PasskeyRefused(
-            _(
-                "This passkey may have been copied, because it was used elsewhere in between. Log in another "
-                "way and remove it from your account."
-            ),
-            known.operator_id,
+        said = _(
+            "This passkey may have been copied, because it was used elsewhere in between. Log in another way "
+            "and remove it from your account."
         )
+        raise PasskeyRefused(said, known.operator_id)
     found = people_stores().operators.get(known.operator_id)
     if found is None:
         raise PasskeyRefused(_("This passkey is not known here. It may have been removed."))

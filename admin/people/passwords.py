@@ -15,10 +15,10 @@ import segno
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
 from flask import g
-from wtforms import PasswordField
-from wtforms.validators import EqualTo, Length, StopValidation
+from wtforms import PasswordField, StringField
+from wtforms.validators import DataRequired, EqualTo, Length, StopValidation
 
-from admin.forms import Form, Needed, problem
+from admin.forms import Form, problem
 from admin.people.attempts import failed, seconds_to_wait_in_session
 from admin.texts import _, lazy
 from server.api.access import configuration
@@ -86,7 +86,7 @@ def _nobody() -> str:
 def chosen_password(label: str = lazy("Password")) -> PasswordField:
     """The password itself. Its form may name the `person` that it is for."""
     length = lazy("Choose a password of %(least)s to %(most)s characters.", least=SHORTEST, most=LONGEST)
-    needed = Needed(lazy("Choose a password of %(least)s characters or more.", least=SHORTEST))
+    needed = DataRequired(lazy("Choose a password of %(least)s characters or more.", least=SHORTEST))
     return PasswordField(label, [needed, Length(SHORTEST, LONGEST, length), check_uncommon])
 
 
@@ -111,13 +111,13 @@ def check_uncommon(form: Form, field: PasswordField) -> None:
 def password_again(label: str = lazy("Password again"), *, of: str = "password") -> PasswordField:
     """The field that repeats a password; `of` names the field with the first."""
     differs = EqualTo(of, lazy("The two passwords differ. Type the same one twice."))
-    return PasswordField(label, [Needed(lazy("Type the password again.")), differs])
+    return PasswordField(label, [DataRequired(lazy("Type the password again.")), differs])
 
 
 class PasswordAgain(Form):
     """The own password."""
 
-    current = PasswordField(lazy("Your password"), [Needed(lazy("Write your password."))])
+    current = PasswordField(lazy("Your password"), [DataRequired(lazy("Write your password."))])
 
 
 def is_own_password(form: PasswordAgain) -> bool:
@@ -139,26 +139,32 @@ BACKUP_CODES = 10
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
+class CodeForm(Form):
+    """A code of the second factor."""
+
+    code = StringField(lazy("Code"), [DataRequired(lazy("Write the six digits that your app shows."))])
+
+
 def new_secret() -> str:
     """160 random bits, as apps read them."""
     return pyotp.random_base32()
 
 
-def step_of(secret: str, code: str, at: float | None = None) -> int | None:
+def step_of(secret: str, code: str) -> int | None:
     """The time step that a code belongs to; None for a wrong one."""
     digits = "".join(code.split())
     if len(digits) != 6 or not (digits.isascii() and digits.isdigit()):
         return None
-    totp, now = pyotp.TOTP(secret), int(time() if at is None else at)
+    totp, now = pyotp.TOTP(secret), int(time())
     steps = range(now // STEP_S - TOLERATED, now // STEP_S + TOLERATED + 1)
     # All of them are looked at, so that the time taken does not tell which one it was.
     fitting = [step for step in steps if secrets.compare_digest(totp.at(step * STEP_S), digits)]
     return max(fitting, default=None)
 
 
-def address(secret: str, email: str, issuer: str) -> str:
+def address(secret: str, email: str) -> str:
     """What the picture says, for apps on the same device."""
-    return pyotp.TOTP(secret).provisioning_uri(name=email, issuer_name=issuer)
+    return pyotp.TOTP(secret).provisioning_uri(name=email, issuer_name="Docent")
 
 
 def picture(text: str) -> str:

@@ -8,15 +8,14 @@ from urllib.parse import urljoin
 from flask import abort, flash, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import EmailField, SelectField
-from wtforms.validators import StopValidation
+from wtforms.validators import DataRequired, StopValidation
 
 from admin.formats import sentence
-from admin.forms import UNPROCESSABLE, Form, Needed, check_email, choices, problem, required
-from admin.letters import send_link
+from admin.forms import UNPROCESSABLE, Form, check_email, choices, problem, required
+from admin.letters import send_link, tell
 from admin.lists import chosen_days, listed, site_choices
 from admin.page import Page
 from admin.people.sessions import idle, renew
-from admin.people.sign_ins import tell
 from admin.replies import changed, done, download, refused, unchanged
 from admin.settings import settings as settings_page
 from admin.settings.webhooks import Ticks
@@ -46,11 +45,9 @@ class SitesForm(Form):
     """Which sites a person sees."""
 
     reach = SelectField(lazy("Access"), choices=choices(REACH), default="all")
-    sites = Ticks(lazy("Sites"))
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.sites.choices = choices((site.id, site.name) for site in stores().sites.all())
+    sites = Ticks(
+        lazy("Sites"), choices=lambda: choices((site.id, site.name) for site in stores().sites.all())
+    )
 
     def validate_sites(self, field: Ticks) -> None:
         if self.reach.data == "some" and not field.data:
@@ -64,7 +61,9 @@ class SitesForm(Form):
 class InviteForm(SitesForm):
     """Somebody who gets an account."""
 
-    email = EmailField(lazy("E-mail"), [Needed(lazy("Write the e-mail address of the person.")), check_email])
+    email = EmailField(
+        lazy("E-mail"), [DataRequired(lazy("Write the e-mail address of the person.")), check_email]
+    )
     role = SelectField(lazy("Role"), choices=choices(ROLES), default=Role.VIEWER.value)
 
 
@@ -129,9 +128,7 @@ def person_role(operator_id: int) -> ResponseReturnValue:
     try:
         people_stores().operators.set_role(found.id, Role(wanted))
     except LastOwner:
-        return refused(
-            _("%(email)s is the only owner. Make someone else an owner first.", email=found.email), "person"
-        )
+        return _last_owner(found)
     changed("changed a role", person=found.email, role=wanted, before=found.role.value)
     if found.id == g.operator.id:
         renew(g.operator)
@@ -178,12 +175,9 @@ def person_sessions_end(operator_id: int) -> ResponseReturnValue:
     found = _found(operator_id)
     count = people_stores().sessions.end_all(found.id, g.operator_session.id)
     changed("ended sessions", person=found.email, sessions=count)
-    return done(
-        _("%(email)s is logged out everywhere else.", email=found.email)
-        if found.id == g.operator.id
-        else _("%(email)s is logged out everywhere.", email=found.email),
-        "person",
-    )
+    if found.id == g.operator.id:
+        return done(_("%(email)s is logged out everywhere else.", email=found.email), "person")
+    return done(_("%(email)s is logged out everywhere.", email=found.email), "person")
 
 
 @page.post("/settings/people/<int:operator_id>/sessions/<session_id>/end", role=Role.OWNER)
@@ -203,19 +197,21 @@ def person_remove(operator_id: int) -> ResponseReturnValue:
     try:
         people_stores().operators.remove(found.id)
     except LastOwner:
-        return refused(
-            _("%(email)s is the only owner. Make someone else an owner first.", email=found.email), "person"
-        )
+        return _last_owner(found)
     changed("removed an operator", person=found.email, role=found.role.value)
     return done(_("%(email)s is removed and logged out.", email=found.email), "people")
 
 
 def _found(operator_id: int) -> Operator:
-    # Larger numbers than a database has are no operator's, and no database takes them.
-    found = people_stores().operators.get(operator_id) if operator_id < 2**63 else None
+    found = people_stores().operators.get(operator_id)
     if found is None:
         abort(404)
     return found
+
+
+def _last_owner(found: Operator) -> ResponseReturnValue:
+    said = _("%(email)s is the only owner. Make someone else an owner first.", email=found.email)
+    return refused(said, "person")
 
 
 def _link_shown(kind: LinkKind, email: str, secret: str) -> str:
@@ -242,7 +238,6 @@ def _shown(form: InviteForm) -> str:
         named=_named,
         sessions=people_stores().sessions.counts(idle()),
         links=people_stores().links.open(),
-        mail_is_set=bool(configuration().settings.contact.smtp_url),
     )
 
 
@@ -292,7 +287,7 @@ def audit_jsonl() -> ResponseReturnValue:
 def _filters() -> tuple[dict[str, Any], int]:
     days, since = chosen_days()
     args = request.args
-    wanted: dict[str, str | datetime | None] = {
+    wanted = {
         "site_id": args.get("site", "")[:100],
         "operator": args.get("operator", "")[:320],
         "action": args.get("action", "")[:300],
@@ -330,7 +325,7 @@ class KeyForm(Form):
         100, lazy("Write at most 100 characters."),
     )  # fmt: skip
     scopes = Ticks(lazy("Permissions"), choices=choices(SCOPES))
-    site = SelectField(lazy("Site"), validate_choice=True)
+    site = SelectField(lazy("Site"), choices=site_choices)
     days = SelectField(lazy("Expires"), choices=choices(DAYS), default="365")
 
     def validate_scopes(self, field: Ticks) -> None:
@@ -340,13 +335,13 @@ class KeyForm(Form):
 
 @api_keys_page.get("/settings/api-keys", role=Role.OWNER)
 def api_keys() -> ResponseReturnValue:
-    return _shown_keys(_form(fresh=True))
+    return _shown_keys(KeyForm(formdata=None))
 
 
 @api_keys_page.post("/settings/api-keys", role=Role.OWNER)
 def api_key_make() -> ResponseReturnValue:
     """The key is shown once; only its hash is kept."""
-    form = _form()
+    form = KeyForm()
     if not form.validate():
         return _shown_keys(form), UNPROCESSABLE
     days = form.days.data
@@ -374,12 +369,6 @@ def api_key_revoke(key_id: str) -> ResponseReturnValue:
     people_stores().api_keys.remove(key.id)
     changed("removed a revoked API key", key=key.shown, name=key.name)
     return done(_("The key “%(name)s” is removed from the list.", name=key.name), "api_keys")
-
-
-def _form(*, fresh: bool = False) -> KeyForm:
-    form = KeyForm(formdata=None) if fresh else KeyForm()
-    form.site.choices = site_choices()
-    return form
 
 
 def _shown_keys(form: KeyForm) -> str:

@@ -38,17 +38,11 @@ class ConfirmForm(Form):
     credential = HiddenField()
 
 
-class BackForm(Form):
-    """The page to open afterwards."""
-
-    next = HiddenField()
-
-
 @page.post("/account/confirm", role=Role.VIEWER, recent=True)
 def account_confirm() -> ResponseReturnValue:
-    """Only reached when the fields of `ConfirmForm` were right."""
+    """Only reached when the fields of `ConfirmForm` were right. Leads back to `next`."""
     unchanged()
-    return redirect(safe_next(BackForm().next.data))
+    return redirect(safe_next(request.form.get("next")))
 
 
 def is_recent() -> bool:

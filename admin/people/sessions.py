@@ -17,7 +17,7 @@ from flask import g, request, session, url_for
 from server.api.access import configuration, people_stores
 
 if TYPE_CHECKING:
-    from server.storage.people.operators import Operator, OperatorSession
+    from server.storage.people.operators import Operator
 
 
 SECOND_FACTOR_S = 300.0
@@ -66,16 +66,8 @@ def current_operator() -> Operator | None:
 
 
 def operator_email() -> str:
-    """Who is logged in, as stores note it; empty for nobody."""
-    operator = current_operator()
-    return operator.email if operator else ""
-
-
-def current_session() -> OperatorSession | None:
-    """The session of this request."""
-    current_operator()
-    found: OperatorSession | None = g.operator_session
-    return found
+    """Who is logged in, as stores note it; for views of pages that are not public."""
+    return str(g.operator.email)
 
 
 def renew(operator: Operator) -> None:

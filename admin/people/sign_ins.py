@@ -1,11 +1,11 @@
-"""What happened to each account, as the audit log has it, and the e-mails that tell its person."""
+"""What happened to each account, as the audit log has it."""
 
 import ipaddress
 
 from flask import request
 
 from admin.formats import browser
-from admin.letters import send_notice
+from admin.letters import tell
 from admin.texts import lazy
 from server.api.access import people_stores
 from server.storage.people.operators import Operator
@@ -29,7 +29,7 @@ def knows_network(email: str) -> bool:
 
 def note_sign_in(operator: Operator, **how: str) -> None:
     """Record a sign-in, and tell the person if it came from a new network or browser."""
-    network, with_browser = _network(request.remote_addr), _browser()
+    network, with_browser = _network(request.remote_addr), browser(request.headers.get("User-Agent", ""))
     before = _before(operator.email)
     browsers = {one for _, one in before if one}
     is_new = network not in {one for one, _ in before} or (bool(browsers) and with_browser not in browsers)
@@ -38,16 +38,6 @@ def note_sign_in(operator: Operator, **how: str) -> None:
         details["new"] = True
         tell(operator.email, lazy("Someone logged in from a new place or browser."))
     people_stores().audit.add(operator.email, SIGNED_IN, "", details)
-
-
-def tell(email: str, what: str) -> None:
-    """Send the person an e-mail about what this request did to the account, where a mail server is set. The
-    audit log has it in any case, and the page of the account shows it from there."""
-    send_notice(email, what, request.remote_addr or "unknown", _browser())
-
-
-def _browser() -> str:
-    return browser(request.headers.get("User-Agent", ""))
 
 
 def _before(email: str) -> set[tuple[str, str]]:

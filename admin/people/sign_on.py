@@ -95,12 +95,9 @@ def _operator_of(person: Person) -> Operator:
         known = people.operators.find(person.email)
         id = known.id if known else _new_account(person)
         if not people.identities.link(person.issuer, person.subject, id):
-            raise SignOnRefused(
-                _(
-                    "The account of %(email)s belongs to somebody else at the provider. Ask an owner.",
-                    email=person.email,
-                )
-            )
+            text = _("The account of %(email)s belongs to somebody else at the provider. Ask an owner.",
+                     email=person.email)  # fmt: skip
+            raise SignOnRefused(text)
         if operator := people.operators.get(id):
             note(operator, "linked an account of single sign-on", issuer=person.issuer)
     operator = people.operators.get(id)

@@ -4,33 +4,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from flask import current_app, flash, redirect, render_template, request, url_for
+from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 from werkzeug.datastructures import MultiDict
 from wtforms import SelectField, StringField, TextAreaField
-from wtforms.fields.choices import SelectChoice
 
 from admin.formats import sentence
-from admin.forms import UNPROCESSABLE, Form
+from admin.forms import UNPROCESSABLE, Form, choices
 from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.quality.quality import FLOW_WORDS, STRATEGY_WORDS
-from admin.replies import changed, progress, unchanged
+from admin.replies import changed, done, progress, refused, unchanged
 from admin.sites.settings import TONE_LABELS
 from admin.texts import _, lazy
 from admin.visible import require_site, visible_ids, visible_site, visible_sites
 from server.answering.floors import FLOOR
 from server.answering.flows.table import FLOWS
 from server.answering.writing.markup import answer_html
-from server.api.access import (
-    configuration,
-    crawling,
-    dialogue,
-    playground_runner,
-    quality_stores,
-    stores,
-)
+from server.api.access import configuration, crawling, dialogue, playground_runner, quality_stores, stores
 from server.domain.question import Turn
 from server.domain.site import Site
 from server.playground.columns import Column, columns_of, variants_of
@@ -89,8 +81,7 @@ LABELS = {
 
 
 def _choice(label: str, *options: tuple[str, str]) -> SelectField:
-    choices = [SelectChoice(value, text) for value, text in options]
-    return SelectField(label, choices=choices, validate_choice=False)
+    return SelectField(label, choices=choices(options), validate_choice=False)
 
 
 class PlaygroundForm(Form):
@@ -130,9 +121,12 @@ for _number in range(VARIANTS):
 for _name in SWITCHES:
     setattr(PlaygroundForm, f"tune_{_name}", _switch(_name))
 
-WAY_FIELDS = tuple(
-    f"{name}_{number}" for number in range(VARIANTS) for name in ("strategy", "flow", "writer")
-)
+
+def _of_way(number: int) -> list[str]:
+    return [f"{name}_{number}" for name in ("strategy", "flow", "writer")]
+
+
+WAY_FIELDS = [name for number in range(VARIANTS) for name in _of_way(number)]
 FOLDS: dict[str, Sequence[str]] = {
     "ways": WAY_FIELDS,
     "talk": ("history", "language"),
@@ -141,13 +135,15 @@ FOLDS: dict[str, Sequence[str]] = {
     "rest": ("curated", "answer_cache", "prompts"),
 }
 """Folded part of the form -> its fields."""
+USUAL = {"curated": "on", "answer_cache": "off", "prompts": "on"}
+"""Field -> what it says as long as nobody changes it."""
 FIELDS = (*PLAIN, *WAY_FIELDS, *(f"tune_{name}" for name in SWITCHES))
 
 
 def form_of(values: Mapping[str, Any], sites: Sequence[Site], problems: Mapping[str, str]) -> PlaygroundForm:
     """The form filled with these values, and what is wrong with them."""
     form = PlaygroundForm(MultiDict({name: str(values[name]) for name in FIELDS if values.get(name)}))
-    form.site.choices = [SelectChoice(site.id, site.name) for site in sites]
+    form.site.choices = choices((site.id, site.name) for site in sites)
     for name, message in problems.items():
         form[name].errors = [sentence(message)]
     return form
@@ -160,15 +156,13 @@ def typed(values: Mapping[str, str]) -> dict[str, str]:
 
 def told(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Settings that differ from the site's own: (label, value)."""
-    usual = {"curated": "on", "answer_cache": "off", "prompts": "on"}
     given = ((name, str(values.get(name) or "")) for name in LABELS)
-    return [(LABELS[name], value) for name, value in given if value and value != usual.get(name)]
+    return [(LABELS[name], value) for name, value in given if value and value != USUAL.get(name)]
 
 
 def opened(form: PlaygroundForm, names: Iterable[str]) -> bool:
     """Whether a folded part of the form has something to show."""
-    usual = {"curated": "on", "answer_cache": "off", "prompts": "on"}
-    return any(form[name].errors or (form[name].data or "") not in ("", usual.get(name)) for name in names)
+    return any(form[name].errors or (form[name].data or "") not in ("", USUAL.get(name)) for name in names)
 
 
 page = Page(menu=lazy("Playground"))
@@ -220,30 +214,24 @@ def playground_use(run_id: str) -> ResponseReturnValue:
     run = stores().playground_runs.get(run_id)
     before, ways = stores().sites.get(run.site_id), variants_of(run)
     number = request.form.get("way", "")
-    back = redirect(url_for("admin.playground_run", run_id=run_id))
     if not number.isdecimal() or not 1 <= int(number[:3]) <= len(ways):
-        unchanged()
-        flash(_("Choose one of the variants of this run."), "problem")
-        return back
+        return refused(_("Choose one of the variants of this run."), "playground_run")
     way = ways[int(number) - 1]
     try:
         order = read_order(run.asked["typed"], before, configuration().settings)
     except WrongOrder as wrong:
-        unchanged()
-        flash(_("These settings are no longer valid: %(reason)s", reason=wrong), "problem")
-        return back
+        return refused(_("These settings are no longer valid: %(reason)s", reason=wrong), "playground_run")
     after = stores().sites.change(run.site_id, lambda site: order.site(site, way))
-    done = _differences(before, after)
-    if not done:
+    differing = _differences(before, after)
+    if not differing:
         unchanged()
-        flash(_("The site uses these settings already."), "done")
-        return back
-    changed("took settings over from the playground", site_id=run.site_id, run=run_id, changes=done)
+        return done(_("The site uses these settings already."), "playground_run")
+    changed("took settings over from the playground", site_id=run.site_id, run=run_id, changes=differing)
     flash(_("Saved. The next question is answered with these settings."), "done")
     if before.strategy != after.strategy and after.generation:
         crawling().start(run.site_id)
         flash(_("The site is crawled again for the new search method."), "done")
-    return back
+    return redirect(url_for("admin.playground_run", run_id=run_id))
 
 
 def _filled() -> dict[str, str]:
@@ -293,15 +281,10 @@ def _form(values: Mapping[str, str], problems: Mapping[str, str]) -> str:
     )
 
 
-def _of_way(number: int) -> tuple[str, ...]:
-    return tuple(f"{name}_{number}" for name in ("strategy", "flow", "writer"))
-
-
 def _shown(run: KeptRun) -> dict[str, Any]:
     site, settings = stores().sites.get(run.site_id), configuration().settings
     columns = columns_of(run, variants_of(run), settings.quality.playground_seconds, datetime.now(UTC))
     values = run.asked.get("typed", {})
-    savable = "admin.quality_add_case" in current_app.view_functions
     return {
         "run": run,
         "site": site,
@@ -312,7 +295,7 @@ def _shown(run: KeptRun) -> dict[str, Any]:
         "told": told(values),
         "history": values.get("history", ""),
         "link": url_for("admin.playground_run", run_id=run.id, _external=True),
-        "testsets": quality_stores().testsets.all(site.id) if savable else None,
+        "testsets": quality_stores().testsets.all(site.id),
         "cited": _cited(columns),
         "answered": any(column.answer.citations for column in columns),
     }

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import SelectField, StringField, TextAreaField
+from wtforms.validators import DataRequired
 
-from admin.forms import UNPROCESSABLE, Form, Lines, Needed, choices, problem
+from admin.forms import UNPROCESSABLE, Form, Lines, choices, problem
 from admin.page import Page
 from admin.people.sessions import safe_next
 from admin.quality import quality as quality_page
@@ -32,7 +33,7 @@ NEW = ""
 class CaseForm(Form):
     """A question with what is known of its answer."""
 
-    question = StringField(lazy("Question"), [Needed(lazy("Write the question as visitors ask it."))])
+    question = StringField(lazy("Question"), [DataRequired(lazy("Write the question as visitors ask it."))])
     answerable = SelectField(
         lazy("The site"),
         choices=choices([("1", lazy("can answer it")), ("0", lazy("cannot answer it"))]),

@@ -13,7 +13,7 @@ from admin.quality import quality as quality_page
 from admin.texts import _, lazy
 from server.api.access import quality_stores
 from server.domain.site import Site
-from server.quality.differences import BETTER, EQUAL, METRICS, WORSE, Differences, differences, variant_names
+from server.quality.differences import BETTER, EQUAL, METRICS, WORSE, differences, variant_names
 from server.quality.run_store import DONE, QualityRun
 
 page = Page(under=quality_page.page)
@@ -52,7 +52,8 @@ def quality_compare(site: Site) -> ResponseReturnValue:
     before, after = _chosen(sides)
     metric = one_of("metric", METRICS, METRICS[0])
     show = request.args.get("show", "")
-    found = _differences(before, after, metric) if before and after else None
+    one, other = (_rows(before), _rows(after)) if before and after else ([], [])
+    found = differences(one, other, metric) if one and other else None
     rows = [row for row in found.rows if show in ("", row.verdict)] if found else []
     return render_template(
         "admin/quality_compare.html",
@@ -95,11 +96,6 @@ def _chosen(sides: list[Side]) -> tuple[Side | None, Side | None]:
     same_run = [side for side in sides if side.run.id == after.run.id and side is not after]
     others = [side for side in sides if side is not after]
     return before or next(iter([*earlier, *same_run, *others]), None), after
-
-
-def _differences(before: Side, after: Side, metric: str) -> Differences | None:
-    one, other = _rows(before), _rows(after)
-    return differences(one, other, metric) if one and other else None
 
 
 def _rows(side: Side) -> list[dict[str, Any]]:

@@ -17,25 +17,13 @@ from admin.quality.check import NotNow, check_of, start_check
 from admin.replies import changed, done, progress, refused, unchanged
 from admin.texts import _, lazy
 from admin.visible import visible_sites
-from server.api.access import configuration, crawling, quality_stores
+from server.api.access import crawling, quality_stores
 from server.domain.site import Site
-from server.quality.gate import GATE_METRICS, needs_answers
+from server.quality.gate import GATE_METRICS
 from server.quality.gate_store import DROPPING, HELD, RELEASING, Gate
 from server.quality.run_store import STOP, QualityRun
 
 page = Page(menu=lazy("Quality"))
-
-
-@dataclass(frozen=True, slots=True)
-class SiteQuality:
-    """One site on the list."""
-
-    site: Site
-    testsets: int
-    run: QualityRun | None
-    """The newest."""
-    gate: bool
-    held: bool
 
 
 @page.get("/quality")
@@ -45,28 +33,24 @@ def quality() -> ResponseReturnValue:
     gates, held = found.gates.all(), found.gates.all_held()
     newest, counts = found.runs.newest(), found.testsets.counts()
     rows = [
-        SiteQuality(site, counts.get(site.id, 0), newest.get(site.id), site.id in gates, site.id in held)
+        (site, counts.get(site.id, 0), newest.get(site.id), site.id in gates, site.id in held)
         for site in visible_sites()
     ]
     return render_template("admin/quality.html", rows=rows)
 
 
-METRICS = (
-    "ndcg@10", "mrr@10", "hit@5", "recall@5", "citation_correct", "refused_answerable",
-    "refused_unanswerable", "groundedness", "answer_relevance",
-)  # fmt: skip
 METRIC_WORDS = {
+    "ndcg@10": lazy("Order of the pages"),
+    "mrr@10": lazy("Right page near the top"),
     "hit@5": lazy("Right page found"),
     "recall@5": lazy("All right pages found"),
-    "mrr@10": lazy("Right page near the top"),
-    "ndcg@10": lazy("Order of the pages"),
     "citation_correct": lazy("Right page cited"),
     "refused_answerable": lazy("Wrongly refused"),
     "refused_unanswerable": lazy("Rightly refused"),
     "groundedness": lazy("Supported by the pages"),
     "answer_relevance": lazy("Answers the question"),
 }
-"""Measure of a report -> its name on the dashboard."""
+"""Measure of a report -> its name on the dashboard, in the order in which they are offered."""
 STRATEGY_WORDS = {
     "hybrid": lazy("Words and meaning together (standard)"),
     "lexical": lazy("Words alone"),
@@ -159,8 +143,8 @@ def quality_site(site: Site) -> ResponseReturnValue:
     found = quality_stores()
     testsets = found.testsets.all(site.id)
     gate = found.gates.get(site.id)
-    drawn = _drawn([one.id for one in testsets])
-    metric = one_of("metric", METRICS, METRICS[0])
+    drawn, first_metric = _drawn([one.id for one in testsets]), next(iter(METRIC_WORDS))
+    metric = one_of("metric", METRIC_WORDS, first_metric)
     return render_template(
         "admin/quality_site.html",
         testsets=testsets,
@@ -172,8 +156,8 @@ def quality_site(site: Site) -> ResponseReturnValue:
         drawn=drawn,
         metric=metric,
         set_options=[(one.id, one.name) for one in testsets],
-        metric_options=[(name, METRIC_WORDS[name]) for name in METRICS],
-        first_metric=METRICS[0],
+        metric_options=METRIC_WORDS.items(),
+        first_metric=first_metric,
         trend=trend_of(found.runs.ended_of(drawn), metric) if drawn else None,
         unfolded=bool(request.args),
         **check_of(site),
@@ -280,7 +264,7 @@ CHECKS = 30
 class GateForm(Form):
     """What a new index must not be worse by."""
 
-    testset = SelectField(lazy("Test set"), validate_choice=False)
+    testset = SelectField(lazy("Test set"), choices=ready_testsets, validate_choice=False)
     metric = SelectField(
         lazy("Measure"),
         choices=choices((name, METRIC_WORDS.get(name, text)) for name, text in GATE_METRICS.items()),
@@ -348,7 +332,6 @@ def _decided(site: Site, state: str, action: str, told: str) -> ResponseReturnVa
 
 
 def _shown_gate(site: Site, form: GateForm) -> str:
-    form.testset.choices = ready_testsets(site.id)
     return render_template(
         "admin/quality_gate.html",
         form=form,
@@ -357,5 +340,4 @@ def _shown_gate(site: Site, form: GateForm) -> str:
         checks=quality_stores().gates.history(site.id, CHECKS),
         words=CHECK_WORDS,
         has_sets=bool(form.testset.choices),
-        asks_model=configuration().settings.models.uses_chat_model and needs_answers(form.metric.data or ""),
     )

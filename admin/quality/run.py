@@ -170,7 +170,7 @@ JUDGES = (
 class RunForm(Form):
     """What is measured."""
 
-    testset = SelectField(lazy("Test set"), validate_choice=False)
+    testset = SelectField(lazy("Test set"), choices=ready_testsets, validate_choice=False)
     strategies = SelectMultipleField(
         lazy("Search methods"),
         choices=choices((name, quality_page.STRATEGY_WORDS.get(name, name)) for name in STRATEGIES),
@@ -200,7 +200,7 @@ def quality_run_new(site: Site) -> ResponseReturnValue:
         flows=[site.flow],
         writes=True,
     )
-    return _form_shown(site, form)
+    return _form_shown(form)
 
 
 @new_page.post("/sites/<site_id>/quality/runs/new")
@@ -219,11 +219,9 @@ def quality_run_start(site: Site) -> ResponseReturnValue:
     if form.judge.data == "model" and not configuration().settings.models.uses_chat_model:
         problem(form, "judge", _("There is no chat model. Set one under Settings, Models."))
     if form.errors or testset is None:
-        return _form_shown(site, form), UNPROCESSABLE
-    chosen = {
-        **{"strategies": specs, "flows": form.flows.data, "judge": form.judge.data},
-        **{"abilities": form.abilities.data, "limit": form.limit.data, "writes": bool(form.writes.data)},
-    }
+        return _form_shown(form), UNPROCESSABLE
+    chosen = {"strategies": specs, "flows": form.flows.data, "judge": form.judge.data}
+    chosen |= {"abilities": form.abilities.data, "limit": form.limit.data, "writes": bool(form.writes.data)}
     kept = configuration().settings.quality.runs_kept
     run = quality_stores().runs.queue(site.id, testset.id, testset.name, chosen, kept)
     changed("queued a quality run", run=run.id, testset=testset.name, **chosen)
@@ -243,10 +241,6 @@ def _specs(form: RunForm) -> list[str]:
     return specs
 
 
-def _form_shown(site: Site, form: RunForm) -> str:
-    form.testset.choices = ready_testsets(site.id)
-    return render_template(
-        "admin/quality_run_new.html",
-        form=form,
-        has_sets=bool(form.testset.choices),
-    )
+def _form_shown(form: RunForm) -> str:
+    has_sets = bool(form.testset.choices)
+    return render_template("admin/quality_run_new.html", form=form, has_sets=has_sets)

@@ -72,28 +72,20 @@ def backup_restore() -> ResponseReturnValue:
         folders = source_folders(configuration().settings)
         with open_backup(upload.stream, folders) as found:  # type: ignore[arg-type]
             sites = restore_all(database(), configuration().folder.path, found, crawling().start)
-            made_at, other_key = (
-                found.manifest.made_at,
-                found.secret not in ("", *configuration().secret_keys),
-            )
+            made_at = found.manifest.made_at
+            other_key = found.secret not in ("", *configuration().secret_keys)
     except BadBackup as error:
-        problem(
-            form,
-            "file",
-            _("%(reason)s. Nothing was changed.", reason=f"{str(error)[0].upper()}{str(error)[1:]}"),
-        )
+        reason = f"{str(error)[0].upper()}{str(error)[1:]}"
+        problem(form, "file", _("%(reason)s. Nothing was changed.", reason=reason))
         return _shown(bring=form), UNPROCESSABLE
-    people_stores().audit.add(
-        g.operator.email, "restored a backup", "", {"made_at": made_at, "sites": len(sites)}
-    )
+    details = {"made_at": made_at, "sites": len(sites)}
+    people_stores().audit.add(g.operator.email, "restored a backup", "", details)
     unchanged()  # noted above: the operator of this request may be gone
     g.pop("operator")
     flash(_("The backup of %(when)s is restored. Log in with an account from it.", when=made_at), "done")
     if other_key:
-        flash(
-            _("Its secrets need another key. Enter them again, or restore it on the command line."),
-            "problem",
-        )
+        said = _("Its secrets need another key. Enter them again, or restore it on the command line.")
+        flash(said, "problem")
     return redirect(url_for("admin.login"))
 
 

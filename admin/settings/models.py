@@ -94,18 +94,13 @@ def _ask(settings: Settings) -> tuple[str, int, float]:
     spending = Spending("", DailyLimit())
     with charged(spending):
         reply = " ".join(model.complete(QUESTION).split())
-        sent, received = spending.reported or (
-            estimate_tokens(QUESTION.system + QUESTION.user),
-            estimate_tokens(reply),
-        )
+        estimated = estimate_tokens(QUESTION.system + QUESTION.user), estimate_tokens(reply)
+        sent, received = spending.reported or estimated
     if not reply:
         raise ModelError("bad_reply", f"{model.name} replied with nothing")
     price_in, price_out = read_prices(settings.models.prices).get(model.name, (0.0, 0.0))
-    return (
-        _("It replied “%(reply)s”", reply=reply[:60]),
-        sent + received,
-        (sent * price_in + received * price_out) / 1e6,
-    )
+    cost = (sent * price_in + received * price_out) / 1e6
+    return _("It replied “%(reply)s”", reply=reply[:60]), sent + received, cost
 
 
 def _embed(settings: Settings) -> tuple[str, int, float]:
@@ -142,9 +137,8 @@ def settings_models_save(after: Settings, typed: dict[str, str]) -> ResponseRetu
     if reindex and not isinstance(answer, tuple):
         for site in sites:
             crawling().start(site.id)
-        flash(
-            ngettext("%(num)s site is crawled again.", "%(num)s sites are crawled again.", len(sites)), "done"
-        )
+        said = ngettext("%(num)s site is crawled again.", "%(num)s sites are crawled again.", len(sites))
+        flash(said, "done")
     return answer
 
 

@@ -8,6 +8,7 @@ from flask.typing import ResponseReturnValue
 from admin.forms import UNPROCESSABLE
 from admin.letters import send
 from admin.page import Page
+from admin.people.sign_on import callback_address, client_of
 from admin.replies import changed, done, refused
 from admin.settings.fields import PLACES, Section, label_of, sentence_of
 from admin.texts import _, lazy
@@ -19,6 +20,7 @@ from server.domain.roles import Role
 from server.domain.site import Site
 from server.domain.spending import Used
 from server.domain.visiting import Consent
+from server.guards.openid import SignOnRefused
 from server.models.metered import Budgets
 from server.settings import Settings
 from server.settings.changes import CHANGEABLE, WrongSetting, shown
@@ -31,17 +33,11 @@ page = Page(menu=lazy("Settings"), section=lazy("All settings"), recent=True)
 def settings() -> ResponseReturnValue:
     """Where each kind of setting is, and every changed one with who changed it."""
     live = configuration().live
-    overrides = live.overrides
     return render_template(
         "admin/settings.html",
         overrides=[
-            (
-                one,
-                label_of(name),
-                shown(name, live.current) if name in CHANGEABLE else "",
-                PLACES.get(name),
-            )
-            for name, one in overrides.items()
+            (one, label_of(name), shown(name, live.current) if name in CHANGEABLE else "", PLACES.get(name))
+            for name, one in live.overrides.items()
         ],
         problems=[(label_of(name), problem) for name, problem in live.problems.items()],
         changes=people_stores().audit.recent(8),
@@ -126,11 +122,29 @@ signin = Section(
 ).saves()  # fmt: skip
 
 
+def _sign_on() -> dict[str, object]:
+    settings = configuration().settings
+    return {"is_on": bool(settings.sign_on.issuer), "callback": callback_address(settings)}
+
+
+sign_on = Section(
+    Page(section=lazy("Single sign-on"), under=page), "sign_on", "sign-on", ["sign_on"], _sign_on
+).saves()
+
+
+@sign_on.tests
+def settings_sign_on_test(wanted: Settings, typed: dict[str, str]) -> ResponseReturnValue:
+    """Reads the discovery document of the typed issuer. Sends no secret."""
+    try:
+        client_of(wanted).discover()
+    except SignOnRefused as error:
+        return sign_on.show(typed, {"oidc_issuer": str(error)}), UNPROCESSABLE
+    flash(_("The provider answers. To test the rest, save and log in with another browser."), "done")
+    return sign_on.show(typed)
+
+
 def _mail() -> dict[str, object]:
-    return {
-        "wanting": [site for site in stores().sites.all() if ContactOptions.of(site.options).email],
-        "is_set": bool(configuration().settings.contact.smtp_url),
-    }
+    return {"wanting": [site for site in stores().sites.all() if ContactOptions.of(site.options).email]}
 
 
 mail = Section(Page(section=lazy("Mail"), under=page), "mail", "mail", ["mail", "sending"], _mail).saves()
@@ -140,9 +154,8 @@ mail = Section(Page(section=lazy("Mail"), under=page), "mail", "mail", ["mail", 
 def settings_mail_test(wanted: Settings, typed: dict[str, str]) -> ResponseReturnValue:
     """Send a message by the typed mail server to the operator's own address."""
     if not wanted.contact.smtp_url:
-        return mail.show(
-            typed, {"smtp_url": _("Write the address of your mail server first.")}
-        ), UNPROCESSABLE
+        errors = {"smtp_url": _("Write the address of your mail server first.")}
+        return mail.show(typed, errors), UNPROCESSABLE
     try:
         text = _(
             "This is the test message that you asked for on the dashboard of Docent at %(address)s.\n\n"
@@ -152,10 +165,6 @@ def settings_mail_test(wanted: Settings, typed: dict[str, str]) -> ResponseRetur
         said = send(wanted, g.operator.email, _("Test message from Docent"), text)
     except NotDelivered as error:
         return mail.show(typed, {"smtp_url": f"{error}."}), UNPROCESSABLE
-    message = _(
-        "A test message was sent to %(email)s. The mail server said: %(reply)s.",
-        email=g.operator.email,
-        reply=said,
-    )
-    flash(message, "done")
+    told = {"email": g.operator.email, "reply": said}
+    flash(_("A test message was sent to %(email)s. The mail server said: %(reply)s.", **told), "done")
     return mail.show(typed, unsaved=bool(typed))

@@ -4,12 +4,12 @@ import secrets
 
 from flask import abort, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import SelectChoice, SelectField, SelectMultipleField, StringField
-from wtforms.validators import StopValidation
+from wtforms import SelectField, SelectMultipleField, StringField
+from wtforms.validators import DataRequired, StopValidation
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from admin.forms import UNPROCESSABLE, Form, Needed, check_address
-from admin.lists import DELIVERY_STATES, chosen_state, listed, site_choices, state_options
+from admin.forms import UNPROCESSABLE, Form, check_address, choices
+from admin.lists import chosen_state, listed, site_choices
 from admin.page import Page
 from admin.replies import changed, done
 from admin.settings import settings as settings_page
@@ -18,7 +18,6 @@ from server.api.access import configuration, delivery, stores
 from server.domain.events import EventKind
 from server.domain.roles import Role
 from server.storage.delivery.events import EventHook
-from server.storage.errors import UnknownRecord
 
 page = Page(section=lazy("Webhooks"), under=settings_page.page)
 
@@ -41,9 +40,11 @@ class Ticks(SelectMultipleField):  # type: ignore[misc]  # WTForms has no types
 class HookForm(Form):
     """Where events go."""
 
-    url = StringField(lazy("Address"), [Needed(lazy("Write the address of your system.")), check_address])
-    kinds = Ticks(lazy("Events"), choices=[SelectChoice(*kind) for kind in KINDS])
-    site = SelectField(lazy("Site"), validate_choice=True)
+    url = StringField(
+        lazy("Address"), [DataRequired(lazy("Write the address of your system.")), check_address]
+    )
+    kinds = Ticks(lazy("Events"), choices=choices(KINDS))
+    site = SelectField(lazy("Site"), choices=site_choices)
 
     def validate_kinds(self, field: Ticks) -> None:
         if not field.data:
@@ -52,13 +53,13 @@ class HookForm(Form):
 
 @page.get("/settings/webhooks", role=Role.OWNER)
 def webhooks() -> ResponseReturnValue:
-    return _shown(_form(fresh=True))
+    return _shown(HookForm(formdata=None, site=""))
 
 
 @page.post("/settings/webhooks", role=Role.OWNER)
 def webhook_add() -> ResponseReturnValue:
     """Its secret is made here, and shown once."""
-    form = _form()
+    form = HookForm()
     if not form.validate():
         return _shown(form), UNPROCESSABLE
     secret = secrets.token_urlsafe(32)
@@ -72,14 +73,14 @@ def webhook_add() -> ResponseReturnValue:
 
 @page.get("/settings/webhooks/<webhook_id>", role=Role.OWNER)
 def webhook(webhook_id: str) -> ResponseReturnValue:
-    hook = _found(webhook_id)
+    hook = delivery().webhooks.get(webhook_id)
     data = {"url": hook.url, "kinds": [kind.value for kind in hook.kinds], "site": hook.site_id or ""}
-    return _one_shown(hook, _form(fresh=True, **data))
+    return _one_shown(hook, HookForm(formdata=None, **data))
 
 
 @page.post("/settings/webhooks/<webhook_id>", role=Role.OWNER)
 def webhook_change(webhook_id: str) -> ResponseReturnValue:
-    hook, form = _found(webhook_id), _form()
+    hook, form = delivery().webhooks.get(webhook_id), HookForm()
     if not form.validate():
         return _one_shown(hook, form), UNPROCESSABLE
     delivery().webhooks.change(
@@ -93,7 +94,7 @@ def webhook_change(webhook_id: str) -> ResponseReturnValue:
 
 @page.post("/settings/webhooks/<webhook_id>/<any(on, off):state>", role=Role.OWNER)
 def webhook_switch(webhook_id: str, state: str) -> ResponseReturnValue:
-    delivery().webhooks.change(_found(webhook_id).id, on=state == "on")
+    delivery().webhooks.change(delivery().webhooks.get(webhook_id).id, on=state == "on")
     changed(f"turned a webhook {state}", webhook=webhook_id)
     return redirect(url_for("admin.webhook", webhook_id=webhook_id))
 
@@ -101,21 +102,21 @@ def webhook_switch(webhook_id: str, state: str) -> ResponseReturnValue:
 @page.post("/settings/webhooks/<webhook_id>/secret", role=Role.OWNER)
 def webhook_secret(webhook_id: str) -> ResponseReturnValue:
     """Another secret; what is signed with the old one is refused by the other side from now on."""
-    hook = _found(webhook_id)
+    hook = delivery().webhooks.get(webhook_id)
     changed("made a new secret of a webhook", webhook=hook.id)
     return _new_secret(hook.id)
 
 
 @page.post("/settings/webhooks/<webhook_id>/test", role=Role.OWNER)
 def webhook_test(webhook_id: str) -> ResponseReturnValue:
-    delivery().events.test(_found(webhook_id).id)
+    delivery().events.test(delivery().webhooks.get(webhook_id).id)
     changed("tested a webhook", webhook=webhook_id)
     return done(_("A test is on its way. Load this page again in a moment to see if it arrived."), "webhook")
 
 
 @page.post("/settings/webhooks/<webhook_id>/events/<event_id>/again", role=Role.OWNER)
 def webhook_again(webhook_id: str, event_id: str) -> ResponseReturnValue:
-    hook = _found(webhook_id)
+    hook = delivery().webhooks.get(webhook_id)
     known = delivery().event_deliveries.of([event_id]).get(event_id, [])
     if not any(one.channel == hook.id for one in known):
         abort(404)
@@ -126,25 +127,10 @@ def webhook_again(webhook_id: str, event_id: str) -> ResponseReturnValue:
 
 @page.post("/settings/webhooks/<webhook_id>/remove", role=Role.OWNER)
 def webhook_remove(webhook_id: str) -> ResponseReturnValue:
-    hook = _found(webhook_id)
+    hook = delivery().webhooks.get(webhook_id)
     delivery().webhooks.remove(hook.id)
     changed("removed a webhook", url=hook.url)
     return done(_("The webhook and its delivery log are removed."), "webhooks")
-
-
-def _found(webhook_id: str) -> EventHook:
-    try:
-        return delivery().webhooks.get(webhook_id)
-    except UnknownRecord:
-        abort(404)
-
-
-def _form(*, fresh: bool = False, **data: object) -> HookForm:
-    form = HookForm(formdata=None, **data) if fresh else HookForm()
-    form.site.choices = site_choices()
-    if fresh and "site" not in data:
-        form.site.data = ""
-    return form
 
 
 def _shown(form: HookForm) -> str:
@@ -157,15 +143,7 @@ def _one_shown(hook: EventHook, form: HookForm) -> str:
     sent = listed(
         lambda limit, offset: delivery().events.sent(limit, offset, webhook_id=hook.id, state=state), ROWS
     )
-    return render_template(
-        "admin/webhook.html",
-        hook=hook,
-        form=form,
-        sent=sent,
-        state=state,
-        states=DELIVERY_STATES,
-        state_options=state_options(),
-    )
+    return render_template("admin/webhook.html", hook=hook, form=form, sent=sent, state=state)
 
 
 def _new_secret(webhook_id: str) -> str:

@@ -14,9 +14,10 @@ from urllib3 import PoolManager
 from urllib3.exceptions import HTTPError
 from urllib3.util import Timeout
 from wtforms import StringField
+from wtforms.validators import DataRequired
 
 from admin.formats import number
-from admin.forms import UNPROCESSABLE, Form, Needed, check_address
+from admin.forms import UNPROCESSABLE, Form, check_address
 from admin.page import Page
 from admin.replies import unchanged
 from admin.sites import site as site_page
@@ -156,11 +157,8 @@ def _page_steps(site: Site, url: str, settings: Settings) -> Iterator[Step]:
     finally:
         fetcher.close()
     if reply.status != 200:
-        yield Step(
-            "page",
-            Mark.BAD,
-            _("The page answered with status %(status)s. Check another page.", status=reply.status),
-        )
+        said = _("The page answered with status %(status)s. Check another page.", status=reply.status)
+        yield Step("page", Mark.BAD, said)
         return
     yield Step("page", Mark.GOOD, _("The page was opened, %(count)s bytes.", count=number(len(reply.body))))
     tags = tags_of(reply.body.decode(reply.charset or "utf-8", "replace"), url)
@@ -171,26 +169,20 @@ def _page_steps(site: Site, url: str, settings: Settings) -> Iterator[Step]:
 def _tag_step(site: Site, tags: PageTags, base: str) -> Step:
     ours = [(address, named) for address, named in tags.loaders if address.split("?")[0] == f"{base}{LOADER}"]
     if not tags.loaders:
-        return Step(
-            "tag",
-            Mark.WARN,
-            _(
-                "The page does not contain the tag. Paste it before </body>, and check that the page was "
-                "published. If a script or a tag manager adds the tag, this check cannot see it: look below "
-                "where visitors used the chat."
-            ),
+        said = _(
+            "The page does not contain the tag. Paste it before </body>, and check that the page was "
+            "published. If a script or a tag manager adds the tag, this check cannot see it: look below "
+            "where visitors used the chat."
         )
+        return Step("tag", Mark.WARN, said)
     if not ours:
-        return Step(
-            "tag",
-            Mark.BAD,
-            _(
-                "The tag loads the widget from %(found)s, but this server is %(base)s. Copy the tag again, "
-                "or set PUBLIC_URL to the address that visitors use.",
-                found=tags.loaders[0][0],
-                base=base,
-            ),
+        said = _(
+            "The tag loads the widget from %(found)s, but this server is %(base)s. Copy the tag again, "
+            "or set PUBLIC_URL to the address that visitors use.",
+            found=tags.loaders[0][0],
+            base=base,
         )
+        return Step("tag", Mark.BAD, said)
     named = [name for _, name in ours if name] + tags.elements
     if site.id not in named:
         found = _("The tag names the site %(name)s.", name=named[0]) if named else _("The tag names no site.")
@@ -205,15 +197,9 @@ def _policy_steps(reply: HttpResponse, tags: PageTags, server: str) -> Iterator[
     policies = [policy for line in [sent, *tags.policies] for policy in line.split(",") if policy.strip()]
     kept_off = next(filter(None, (hindrance(policy, server) for policy in policies)), "")
     if kept_off:
-        yield Step(
-            "policy",
-            Mark.BAD,
-            _(
-                "The page's Content-Security-Policy blocks %(server)s. Add it to %(directive)s.",
-                server=server,
-                directive=kept_off,
-            ),
-        )
+        names = {"server": server, "directive": kept_off}
+        said = _("The page's Content-Security-Policy blocks %(server)s. Add it to %(directive)s.", **names)
+        yield Step("policy", Mark.BAD, said)
     elif policies:
         yield Step("policy", Mark.GOOD, _("The page's Content-Security-Policy allows the widget."))
 
@@ -236,26 +222,18 @@ class _Caller:
                 yield from self._answered()
         except (HTTPError, CrawlError, OSError, ValueError) as error:
             reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-            yield Step(
-                "server",
-                Mark.BAD,
-                _("%(base)s does not answer (%(reason)s). Check PUBLIC_URL.", base=self._base, reason=reason),
-            )
+            names = {"base": self._base, "reason": reason}
+            said = _("%(base)s does not answer (%(reason)s). Check PUBLIC_URL.", **names)
+            yield Step("server", Mark.BAD, said)
         finally:
             self._pools.clear()
 
     def _answered(self) -> Iterator[Step]:
-        loader = self._pools.request("GET", f"{self._base}{LOADER}", retries=False, timeout=Timeout(SECONDS))
+        address = f"{self._base}{LOADER}"
+        loader = self._pools.request("GET", address, retries=False, timeout=Timeout(SECONDS))
         if loader.status != 200:
-            yield Step(
-                "server",
-                Mark.BAD,
-                _(
-                    "%(address)s answers with status %(status)s.",
-                    address=f"{self._base}{LOADER}",
-                    status=loader.status,
-                ),
-            )
+            text = _("%(address)s answers with status %(status)s.", address=address, status=loader.status)
+            yield Step("server", Mark.BAD, text)
             return
         yield Step("server", Mark.GOOD, _("The widget loads from %(base)s.", base=self._base))
         status, said = self._call("POST", "/api/v1/visitors", {"site": self._site.id, "consent": True})
@@ -308,7 +286,7 @@ class PageForm(Form):
     """A page that has, or should have, the widget."""
 
     address = StringField(
-        lazy("Page"), [Needed(lazy("Write the address of a page that has the chat.")), check_address]
+        lazy("Page"), [DataRequired(lazy("Write the address of a page that has the chat.")), check_address]
     )
 
 

@@ -8,10 +8,10 @@ from typing import Any
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import Field, FloatField, IntegerField, SelectField, StringField, TextAreaField
-from wtforms.validators import Length, NumberRange, Optional, StopValidation
+from wtforms.validators import DataRequired, Length, NumberRange, Optional, StopValidation
 
 from admin.formats import percent
-from admin.forms import UNPROCESSABLE, Form, Needed, choices, required
+from admin.forms import UNPROCESSABLE, Form, choices, required
 from admin.page import Page
 from admin.quality.quality import FLOW_WORDS
 from admin.replies import changed, done, unchanged
@@ -70,7 +70,7 @@ class SiteSettingsForm(Form):
     name = required(lazy("Name"), lazy("Write what you call the site."), 100, lazy("Choose a shorter name."))
     title = StringField(lazy("Title"), [Length(max=100, message=lazy("The limit is 100 characters."))])
     main_language = StringField(lazy("Main language"))
-    strategy = StringField(lazy("Search"), [Needed(lazy("Choose a strategy, such as hybrid."))])
+    strategy = StringField(lazy("Search"), [DataRequired(lazy("Choose a strategy, such as hybrid."))])
     flow = SelectField(lazy("Checks"), choices=choices((name, FLOW_WORDS.get(name, name)) for name in FLOWS))
     refusals = SelectField(lazy("Refusals"), choices=choices(FLOOR_LABELS.items()), default="")
     floor = _limit(lazy("Relevance floor"), FloatField, 0, 1)
@@ -160,11 +160,6 @@ def differences(before: Site, after: Site) -> dict[str, list[object]]:
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def strategy_names() -> list[str]:
-    """For the list of suggestions."""
-    return list(STRATEGIES)
-
-
 def _number(field: Field) -> int | float | None:
     if field.data is None:
         return None
@@ -230,7 +225,7 @@ def _shown(site: Site, form: SiteSettingsForm) -> str:
     return render_template(
         "admin/site_settings.html",
         form=form,
-        strategies=strategy_names(),
+        strategies=STRATEGIES,
         languages=Counter(found.language or _("unknown") for found in pages).most_common(8),
         calibration=site.options.get("calibration"),
         check=check,

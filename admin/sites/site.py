@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import StringField
-from wtforms.validators import StopValidation
+from wtforms.validators import DataRequired, StopValidation
 
 from admin.crawls.crawls import is_active, version_of
 from admin.formats import sentence
-from admin.forms import UNPROCESSABLE, BadAddress, Form, Lines, Needed, parse_origin, problem
+from admin.forms import UNPROCESSABLE, BadAddress, Form, Lines, parse_origin, problem
 from admin.page import Page
 from admin.people.sessions import safe_next
 from admin.replies import changed, done, progress, unchanged
@@ -178,7 +178,7 @@ class RemovalForm(Form):
 
     typed = StringField(
         lazy("Id of the site"),
-        [Needed(lazy("Write the id of the site, so that this cannot happen by accident."))],
+        [DataRequired(lazy("Write the id of the site, so that this cannot happen by accident."))],
     )
 
 

@@ -1,18 +1,17 @@
 """Every site with the state of its index and its last crawl, its tag for pages, and a new site."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from flask import redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import escape
 from wtforms import BooleanField, StringField
-from wtforms.validators import Length, StopValidation
+from wtforms.validators import DataRequired, Length, StopValidation
 
 from admin.forms import (
     UNPROCESSABLE,
     Form,
-    Needed,
     check_address,
     free_id,
     is_private,
@@ -117,7 +116,7 @@ class SiteForm(Form):
     """Where the site is, and what to call it here."""
 
     address = StringField(
-        lazy("Address"), [Needed(lazy("Write the address of the site, such as https://example.com/."))]
+        lazy("Address"), [DataRequired(lazy("Write the address of the site, such as https://example.com/."))]
     )
     name = StringField(
         lazy("Name"), [Length(max=100, message=lazy("Choose a name of at most 100 characters."))]
@@ -172,13 +171,7 @@ def site_create_of_sources() -> ResponseReturnValue:
     if not form.validate():
         return _shown(name_form=form), UNPROCESSABLE
     name = form.site_name.data.strip()
-    taken = {site.id for site in stores().sites.all()}
-    settings = configuration().settings
-    site = Site(
-        id=free_id(name, taken), name=name, title="", strategy=settings.retrieval.strategy,
-        flow=settings.retrieval.flow, options=settings.privacy.new_site_options,
-    )  # fmt: skip
-    stores().sites.create(site)
+    site = stores().sites.create(_new(free_id(name, _taken()), name))
     message = _("%(name)s is added. Now give it files, single pages or answers.", name=name)
     return done(message, "sources", site_id=site.id)
 
@@ -217,22 +210,27 @@ def _shown(form: SiteForm | None = None, name_form: NameForm | None = None) -> s
     )
 
 
+def _taken() -> set[str]:
+    return {site.id for site in stores().sites.all()}
+
+
+def _new(id: str, name: str, **options: object) -> Site:
+    """A site with what the installation's settings say of new ones."""
+    settings = configuration().settings
+    return Site(
+        id=id, name=name, title="", strategy=settings.retrieval.strategy, flow=settings.retrieval.flow,
+        options={**settings.privacy.new_site_options, **options},
+    )  # fmt: skip
+
+
 def _create(form: SiteForm) -> Site | None:
     address = form.address.data
     if is_taken(form):
         return None
-    settings = configuration().settings
-    site = Site(
-        id=suggest_id(address, {site.id for site in stores().sites.all()}),
-        name=(form.name.data or "").strip() or urlsplit(address).netloc,
-        title="",
-        start_urls=(address,),
-        strategy=settings.retrieval.strategy,
-        flow=settings.retrieval.flow,
-        options={**settings.privacy.new_site_options, MARKS: [], OWN_SITE: form.own.data},
-    )
+    name = (form.name.data or "").strip() or urlsplit(address).netloc
+    site = _new(suggest_id(address, _taken()), name, **{MARKS: [], OWN_SITE: form.own.data})
     try:
-        return stores().sites.create(site)
+        return stores().sites.create(replace(site, start_urls=(address,)))
     except SiteExists:
         # Somebody else added the same one between the look and the write.
         problem(form, "address", _("This site was added a moment ago. Find it under Sites."))

@@ -67,16 +67,21 @@ ICONS = [
 ]
 
 
-class WidgetForm(Form):
+class LookForm(Form):
+    """The three choices that most sites make."""
+
+    accent = StringField(lazy("Colour"))
+    position = SelectField(lazy("Corner"), choices=CORNERS)
+    theme = SelectField(lazy("Light or dark"), choices=THEMES)
+
+
+class WidgetForm(LookForm):
     """All of it is saved at once."""
 
     greeting = StringField(lazy("Greeting"))
     disclosure = StringField(lazy("Notice about the assistant"))
     suggestions = TextAreaField(lazy("Suggested questions"))
 
-    accent = StringField(lazy("Colour"))
-    position = SelectField(lazy("Corner"), choices=CORNERS)
-    theme = SelectField(lazy("Light or dark"), choices=THEMES)
     icon = SelectField(lazy("Launcher icon"), choices=ICONS)
     label = StringField(lazy("Words on the launcher"))
     title = StringField(lazy("Title"))
@@ -147,11 +152,8 @@ class _Checks:
     def line(self, name: str, longest: int) -> str:
         line = one_line(self.text(name))
         if len(line) > longest:
-            problem(
-                self.form,
-                name,
-                _("This has %(count)s characters. The limit is %(most)s.", count=len(line), most=longest),
-            )
+            said = _("This has %(count)s characters. The limit is %(most)s.", count=len(line), most=longest)
+            problem(self.form, name, said)
         return line
 
     def by(self, name: str, rule: Callable[[str], str]) -> str:
@@ -164,35 +166,21 @@ class _Checks:
     def suggestions(self) -> list[str]:
         lines = [one_line(line) for line in self.text("suggestions").splitlines() if line.strip()]
         if len(lines) > SUGGESTIONS:
-            problem(
-                self.form,
-                "suggestions",
-                _(
-                    "These are %(count)s questions. The limit is %(most)s.",
-                    count=len(lines),
-                    most=SUGGESTIONS,
-                ),
-            )
+            counts = {"count": len(lines), "most": SUGGESTIONS}
+            said = _("These are %(count)s questions. The limit is %(most)s.", **counts)
+            problem(self.form, "suggestions", said)
         long = next((line for line in lines if len(line) > SUGGESTION_CHARS), "")
         if long:
-            problem(
-                self.form,
-                "suggestions",
-                _(
-                    "“%(start)s…” has %(count)s characters. The limit is %(most)s.",
-                    start=long[:40],
-                    count=len(long),
-                    most=SUGGESTION_CHARS,
-                ),
-            )
+            shown = {"start": long[:40], "count": len(long), "most": SUGGESTION_CHARS}
+            said = _("“%(start)s…” has %(count)s characters. The limit is %(most)s.", **shown)
+            problem(self.form, "suggestions", said)
         return lines
 
     def look(self, base: str) -> Look:
         given = {name: self.text(name) for name in LOOK}
         # A picture of this server is kept as a path, to outlive a change of PUBLIC_URL.
-        given["avatar"] = (
-            given["avatar"].removeprefix(base) if given["avatar"].startswith(f"{base}/") else given["avatar"]
-        )
+        if given["avatar"].startswith(f"{base}/"):
+            given["avatar"] = given["avatar"].removeprefix(base)
         look, faults = Look.checked(given)
         for name, message in faults.items():
             problem(self.form, name, message)
@@ -216,11 +204,8 @@ class _Checks:
         if made.webhook and (not made.secret or moved or self.form.contact_new_secret.data):
             made = replace(made, secret=token_urlsafe(32))
         if made.webhook and urlsplit(made.webhook).fragment:
-            problem(
-                self.form,
-                "contact_webhook",
-                _("Leave out the “#” and what follows it. Browsers and servers do not send it."),
-            )
+            said = _("Leave out the “#” and what follows it. Browsers and servers do not send it.")
+            problem(self.form, "contact_webhook", said)
         return made
 
 
@@ -254,11 +239,8 @@ def changed(site: Site, form: WidgetForm, base: str) -> Site | None:
         CONTACT: read.contact(ContactOptions.of(site.options)).to_json(),
     }
     if form.context_selection.data and not form.context_page.data:
-        problem(
-            form,
-            "context_selection",
-            _("Selected words help only together with the page. Allow both or neither."),
-        )
+        said = _("Selected words help only together with the page. Allow both or neither.")
+        problem(form, "context_selection", said)
     if not sound or any(field.errors for field in form):
         return None
     return replace(site, options={**site.options, **options})
@@ -295,13 +277,9 @@ def contrasts(accent: str) -> list[Contrast]:
 
 def warnings(accent: str) -> list[str]:
     """What is too little, in sentences."""
+    text = _("%(what)s: the contrast is %(ratio)s : 1. Some visitors need at least %(least)s : 1.")
     return [
-        _(
-            "%(what)s: the contrast is %(ratio)s : 1. Some visitors need at least %(least)s : 1.",
-            what=row.name,
-            ratio=decimal(row.ratio, 1),
-            least=number(row.least),
-        )
+        text % {"what": row.name, "ratio": decimal(row.ratio, 1), "least": number(row.least)}
         for row in contrasts(accent)
         if not row.enough
     ]
@@ -324,7 +302,7 @@ def widget_save(site: Site) -> ResponseReturnValue:
         return _shown(site, form), UNPROCESSABLE
     stores().sites.update(made)
     flash(_("The widget is saved. Visitors see it within a minute."), "done")
-    for warning in warnings(_accent(made)):
+    for warning in warnings(Look.read(made.options.get("look")).accent):
         flash(warning, "warn")
     return redirect(url_for("admin.widget", site_id=site.id))
 
@@ -333,10 +311,6 @@ def widget_save(site: Site) -> ResponseReturnValue:
 def widget_preview(site: Site) -> ResponseReturnValue:
     """Show a page with the real widget, for the frame next to the form."""
     return render_template("admin/widget_preview.html", loader=f"{request.script_root}/widget/embed.js")
-
-
-def _accent(site: Site) -> str:
-    return Look.read(site.options.get("look")).accent
 
 
 def _shown(site: Site, form: WidgetForm) -> str:
@@ -348,6 +322,5 @@ def _shown(site: Site, form: WidgetForm) -> str:
         secret=ContactOptions.of(site.options).secret,
         generated="\n".join(Welcome.of(site.options).suggestions),
         told=Disclosure.of(site, site.language, is_ai=configuration().settings.models.uses_chat_model).text,
-        sends_mail=bool(configuration().settings.contact.smtp_url),
         wrong=[field for field in form if field.errors],
     )

@@ -160,10 +160,8 @@ def _tried(site: Site, text: str, url: str, run: KeptRun | None) -> Tried:
     title = chunks[0].title if chunks else url
     columns: list[tuple[Column, Markup]] = []
     if run is not None:
-        kept, seconds = (
-            stores().playground_runs.get(run.id),
-            configuration().settings.quality.playground_seconds,
-        )
+        kept = stores().playground_runs.get(run.id)
+        seconds = configuration().settings.quality.playground_seconds
         for column in columns_of(kept, variants_of(kept), seconds, datetime.now(UTC)):
             # answer_html is sanitised: text of pages and models can do nothing here.
             columns.append((column, Markup(answer_html(column.answer))))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from flask import flash, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import SelectField, StringField
+from wtforms import StringField
 
 from admin.crawls.crawls import is_active, version_of
 from admin.formats import sentence
@@ -17,7 +17,7 @@ from admin.replies import changed, done, progress, refused, unchanged
 from admin.settings.fields import fields_of, save
 from admin.sites import sites as sites_page
 from admin.sites.site import address_form
-from admin.sites.widget import CORNERS, THEMES
+from admin.sites.widget import LookForm
 from admin.start import walk as walks
 from admin.texts import _, lazy
 from server.api.access import configuration, stores
@@ -100,14 +100,6 @@ def _crawl(site: Site) -> dict[str, object]:
     }
 
 
-class LookForm(Form):
-    """The three choices that most sites make; the page of the widget has the others."""
-
-    accent = StringField(lazy("Colour"))
-    position = SelectField(lazy("Corner"), choices=CORNERS)
-    theme = SelectField(lazy("Light or dark"), choices=THEMES)
-
-
 @page.get("/sites/<site_id>/start/look", role=Role.EDITOR)
 def start_look(site: Site) -> ResponseReturnValue:
     look = Look.read(site.options.get("look"))
@@ -188,18 +180,13 @@ def _tested(site: Site, form: MessagesForm, address: str) -> ResponseReturnValue
     if not settings.contact.smtp_url:
         no_server = {"smtp_url": _("Enter your mail server first. Your mail provider's help pages name it.")}
         return _messages_shown(site, form, {}, no_server), UNPROCESSABLE
+    text = str(TEXT) % {"base": settings.serving.base_url, "site": site.name}
     try:
-        said = send(
-            settings,
-            address,
-            str(SUBJECT),
-            str(TEXT) % {"base": settings.serving.base_url, "site": site.name},
-        )
+        said = send(settings, address, str(SUBJECT), text)
     except NotDelivered as error:
         advice = _("Check the server, the port, the user name and the password.")
-        return _messages_shown(
-            site, form, {}, {"smtp_url": f"{sentence(str(error))} {advice}"}
-        ), UNPROCESSABLE
+        errors = {"smtp_url": f"{sentence(str(error))} {advice}"}
+        return _messages_shown(site, form, {}, errors), UNPROCESSABLE
     flash(_("A test message was sent to %(address)s: %(said)s.", address=address, said=said), "done")
     return redirect(url_for("admin.start_messages", site_id=site.id))
 
@@ -214,7 +201,6 @@ def _messages_shown(
         "admin/start_messages.html",
         form=form,
         mail=fields_of(MAIL, typed, errors) if g.operator.role.may(Role.OWNER) else [],
-        is_set=bool(configuration().settings.contact.smtp_url),
         wrong=bool(errors),
         walk=walks.walk_of(site, walks.MESSAGES),
     )
