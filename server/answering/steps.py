@@ -81,7 +81,7 @@ class Steps:
     forget: Callable[[Question], None] = lambda question: None
     """Drops the answer that `remember` stored for a question."""
     reading: Callable[[], AbstractContextManager[None]] = nullcontext
-    """Wraps each question, so that it sees one state of the word index (see WordSearch.reading)."""
+    """Wraps each question, so that it sees one state of the word index (see SqlWordIndex.reading)."""
     note: Callable[[Answer, str], str] = lambda answer, language: ""
     """Returns the line to put under an answer, in a language: that its pages are about the past."""
     daily_limit: DailyLimit = field(default_factory=DailyLimit)
