@@ -31,11 +31,11 @@ from server.api.access import (
     quality_stores,
     stores,
 )
+from server.domain.answer import EMBEDDED
 from server.domain.question import Turn
 from server.domain.site import Site
 from server.playground.columns import Column, columns_of, variants_of
 from server.playground.order import (
-    EMBEDDED,
     SWITCHES,
     TUNING,
     TURNS,

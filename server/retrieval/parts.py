@@ -9,8 +9,8 @@ import numpy as np
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.protocols import ChatModel, Embedder, RelevanceModel, Vector, VectorIndex
 from server.domain.spending import Spending
-from server.domain.tuning import Tuning
 from server.indexes.words import SqlWordIndex
+from server.settings.tuning import Tuning
 from server.storage.content.derived import DerivedStore, ModelReplies
 from server.storage.content.reader import ContentReader
 

@@ -32,7 +32,6 @@ from server.domain.chunk import Chunk, PageLinks, ScoredChunk
 from server.domain.protocols import ChatModel, Incidents, Reviewer, Writer
 from server.domain.question import Query
 from server.domain.site import Site, Voice
-from server.domain.tuning import Tuning
 from server.domain.visiting import PageUse
 from server.guards.table import GUARDS
 from server.indexes.spelling import SiteSpeller
@@ -42,6 +41,7 @@ from server.retrieval.rarity import Rarity
 from server.runtime.query_work import QueryWork, QuotedPages
 from server.runtime.sites import open_comparer, open_flow, open_strategy, with_known_answers
 from server.settings import Settings
+from server.settings.tuning import Tuning
 
 
 def page_finder(page: Callable[[str], list[Chunk]], base: str) -> Callable[[str], list[Chunk]]:

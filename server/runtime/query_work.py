@@ -30,10 +30,10 @@ from server.domain.chunk import ScoredChunk
 from server.domain.protocols import ChatModel, Clarifier, Expander, Incidents, Retriever, Shortcut
 from server.domain.question import Query, Question
 from server.domain.site import Site
-from server.domain.tuning import Tuning
 from server.indexing.word_pairs import stored_word_pairs
 from server.retrieval.question_kinds import asks_for_themes
 from server.retrieval.rarity import Rarity
+from server.settings.tuning import Tuning
 
 
 @dataclass(frozen=True, slots=True)
