@@ -16,6 +16,7 @@ from server.answering.verifying.citations import Citer
 from server.answering.verifying.verifier import Verifier
 from server.answering.writing.attempt import Attempt
 from server.answering.writing.plan import ReadingPlan
+from server.answering.writing.reading import NeighbourReader
 from server.answering.writing.refusal import refuse
 from server.answering.writing.suggestions import next_questions
 from server.domain.answer import EMBEDDED, Answer, AnswerEvent, Delta
@@ -26,7 +27,6 @@ from server.domain.protocols import (
     Guard,
     Incidents,
     ModelError,
-    Reader,
     Retriever,
     Reviewer,
     Shortcut,
@@ -69,7 +69,7 @@ class Steps:
     """Tried in turn before a refusal is given."""
     person: Callable[[str], tuple[str, tuple[str, str] | None]] = lambda language: ("", None)
     """Returns a line on how to reach a person, in a language, and the page that it links."""
-    reader: Reader | None = None
+    reader: NeighbourReader | None = None
     plan: Callable[[Query, Sequence[ScoredChunk]], Sequence[ScoredChunk]] = ReadingPlan(lambda url: ()).apply
     """Chooses and sorts what a model sees of the chunks that were read."""
     verifier: Callable[[Sequence[ScoredChunk], str], Verifier] = Verifier

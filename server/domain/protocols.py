@@ -245,13 +245,6 @@ class Grader(Protocol):
         """Return those that may carry the answer, best first; [] means that the site does not answer."""
 
 
-class Reader(Protocol):
-    """Between retrieval and writing: gives the writer more of the page around each kept chunk."""
-
-    def widen(self, chunks: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """In the same order; each text contains that of the chunk that was given, and is verbatim."""
-
-
 class Clarifier(Protocol):
     """Asks the visitor back when it is not clear what is meant."""
 
