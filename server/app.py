@@ -16,8 +16,8 @@ from server.api.assets.widget_files import WidgetFiles, widget_blueprint
 from server.api.docs.demo import demo_blueprint
 from server.api.docs.docs import DocsLibrary, docs_blueprint
 from server.api.errors import register_errors
-from server.api.headers import register_headers, register_request_log
-from server.api.hosts import register_hosts
+from server.api.headers import register_request_log, secured
+from server.api.hosts import check_host
 from server.api.key_directory import key_directory_blueprint
 from server.api.routes import register_routes
 from server.api.scrape import register_scrape
@@ -111,9 +111,9 @@ def _register(app: Flask) -> None:
     # What runs after a request runs in reverse order: the log line, first here, is the last to see it.
     register_request_log(app)
     register_scrape(app)
-    register_hosts(app)
+    app.before_request(check_host)
     Compress(app)
-    register_headers(app)
+    app.after_request(secured)
     register_errors(app)
     widget_files = WidgetFiles()
     register_routes(app)

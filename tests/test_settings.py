@@ -7,7 +7,6 @@ from dataclasses import fields
 import pytest
 
 from crawler.options import CrawlOptions
-from server.domain.tuning import Tuning
 from server.retrieval.fusion import FUSIONS
 from server.settings import GROUPS, SETTINGS, Settings
 from server.settings.changes import shown
@@ -292,16 +291,12 @@ def test_a_mail_server_needs_a_sender():
 @pytest.mark.parametrize("name", FUSIONS)
 def test_every_fusion_can_be_chosen(name):
     assert name in SETTINGS["tune_fusion"].description
-    assert load_settings({"TUNE_FUSION": name}).tuning.options.fusion == name
+    assert load_settings({"TUNE_FUSION": name}).tuning.fusion == name
 
 
 def test_a_fusion_that_does_not_exist_is_refused_with_the_choices():
     message = failure(overrides={"TUNE_FUSION": "best"})
     assert "'weighted', 'minmax', 'rrf' or 'reciprocal'" in message
-
-
-def test_the_options_of_the_settings_are_those_of_the_domain():
-    assert load_settings().tuning.options == Tuning()
 
 
 def test_settings_are_copied_with_other_values():

@@ -23,11 +23,11 @@ from server.answering.floors import FLOOR
 from server.answering.flows.table import FLOWS
 from server.answering.writing.markup import answer_html
 from server.api.access import configuration, crawling, dialogue, playground_runner, quality_stores, stores
+from server.domain.answer import EMBEDDED
 from server.domain.question import Turn
 from server.domain.site import Site
 from server.playground.columns import Column, columns_of, variants_of
 from server.playground.order import (
-    EMBEDDED,
     SWITCHES,
     TUNING,
     TURNS,

@@ -21,12 +21,13 @@ from admin.sites.sites import snippet_of
 from admin.start import walk as walks
 from server.answering.writing.markup import answer_html
 from server.api.access import configuration, playground_runner, stores
+from server.domain.answer import EMBEDDED
 from server.domain.look import Welcome
 from server.domain.roles import Role
 from server.domain.site import Site
 from server.jobs.starters import candidates
 from server.playground.columns import Column, columns_of, variants_of
-from server.playground.order import EMBEDDED, WrongOrder, read_order
+from server.playground.order import WrongOrder, read_order
 from server.playground.store import ASKING, KeptRun
 
 page = Page(under=sites_page.page)

@@ -22,12 +22,12 @@ from server.domain.protocols import (
 )
 from server.domain.site import Site
 from server.domain.spending import DailyLimit
-from server.domain.tuning import Tuning
 from server.indexes.sentence_vectors import SentenceVectors
 from server.indexes.words import SqlWordIndex
 from server.indexing.preparation import Preparation
 from server.retrieval.parts import Deriving
 from server.settings import Settings
+from server.settings.tuning import Tuning
 from server.storage.content.decisions import PageDecisions
 from server.storage.content.page_facts import PageFactStore
 from server.storage.content.reader import ContentReader
@@ -149,7 +149,7 @@ class Engine(Protocol):
 def tuning_of(site: Site, settings: Settings) -> Tuning:
     """Return the installation's options with this site's own values."""
     own = site.options.get("tuning")
-    return settings.tuning.options.with_values(own if isinstance(own, dict) else {})
+    return settings.tuning.with_values(own if isinstance(own, dict) else {})
 
 
 def without_answer_cache(site: Site) -> Site:

@@ -16,6 +16,7 @@ from server.answering.verifying.citations import Citer
 from server.answering.verifying.verifier import Verifier
 from server.answering.writing.attempt import Attempt
 from server.answering.writing.plan import ReadingPlan
+from server.answering.writing.reading import NeighbourReader
 from server.answering.writing.refusal import refuse
 from server.answering.writing.suggestions import next_questions
 from server.domain.answer import EMBEDDED, Answer, AnswerEvent, Delta
@@ -26,7 +27,6 @@ from server.domain.protocols import (
     Guard,
     Incidents,
     ModelError,
-    Reader,
     Retriever,
     Reviewer,
     Shortcut,
@@ -69,7 +69,7 @@ class Steps:
     """Tried in turn before a refusal is given."""
     person: Callable[[str], tuple[str, tuple[str, str] | None]] = lambda language: ("", None)
     """Returns a line on how to reach a person, in a language, and the page that it links."""
-    reader: Reader | None = None
+    reader: NeighbourReader | None = None
     plan: Callable[[Query, Sequence[ScoredChunk]], Sequence[ScoredChunk]] = ReadingPlan(lambda url: ()).apply
     """Chooses and sorts what a model sees of the chunks that were read."""
     verifier: Callable[[Sequence[ScoredChunk], str], Verifier] = Verifier
@@ -81,7 +81,7 @@ class Steps:
     forget: Callable[[Question], None] = lambda question: None
     """Drops the answer that `remember` stored for a question."""
     reading: Callable[[], AbstractContextManager[None]] = nullcontext
-    """Wraps each question, so that it sees one state of the word index (see WordSearch.reading)."""
+    """Wraps each question, so that it sees one state of the word index (see SqlWordIndex.reading)."""
     note: Callable[[Answer, str], str] = lambda answer, language: ""
     """Returns the line to put under an answer, in a language: that its pages are about the past."""
     daily_limit: DailyLimit = field(default_factory=DailyLimit)

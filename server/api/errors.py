@@ -29,6 +29,11 @@ CODES = {
 }
 
 
+def error_body(code: str, message: str, **more: object) -> dict[str, object]:
+    """The JSON object that every error is."""
+    return {"error": {"code": code, "message": message, **more}}
+
+
 class ApiError(Exception):
     """What a route refuses. `code` is for programs and never changes, `message` is for people."""
 
@@ -49,15 +54,11 @@ class ApiError(Exception):
         self.retry_after = retry_after(wait_s) if wait_s else None
         self.details = dict(details or {})
 
-
-def error_body(
-    code: str, message: str, retry_after: int | None = None, details: Mapping[str, object] | None = None
-) -> dict[str, object]:
-    """The JSON object that every error is."""
-    error: dict[str, object] = {"code": code, "message": message, **(details or {})}
-    if retry_after:
-        error["retry_after"] = retry_after
-    return {"error": error}
+    @property
+    def body(self) -> dict[str, object]:
+        """As it is answered."""
+        wait = {"retry_after": self.retry_after} if self.retry_after else {}
+        return error_body(self.code, self.message, **self.details, **wait)
 
 
 def failure_of(error: Exception) -> ApiError:
@@ -86,15 +87,14 @@ def wants_json() -> bool:
 
 
 def _failed(error: Exception) -> Response:
-    failure = failure_of(error)
-    return _answer(failure.status, failure.code, failure.message, failure.retry_after, failure.details)
+    return _answer(failure_of(error))
 
 
 def _refused(error: HTTPException) -> Response:
     if error.response is not None:  # a redirect, such as that to an address with a slash
         return make_response(error.get_response())
     status = error.code or 500
-    response = _answer(status, CODES.get(status, "http_error"), _message(status, error))
+    response = _answer(ApiError(status, CODES.get(status, "http_error"), _message(status, error)))
     for name, value in error.get_headers():
         if name in ("Allow", "Retry-After"):
             response.headers[name] = value
@@ -114,19 +114,13 @@ def _message(status: int, error: HTTPException) -> str:
     return error.description or error.name
 
 
-def _answer(
-    status: int,
-    code: str,
-    message: str,
-    wait: int | None = None,
-    details: Mapping[str, object] | None = None,
-) -> Response:
+def _answer(error: ApiError) -> Response:
     if wants_json():
-        response = jsonify(error_body(code, message, wait, details))
+        response = jsonify(error.body)
     else:
-        response = make_response(render_template("error.html", status=status, message=message))
-    response.status_code = status
+        response = make_response(render_template("error.html", status=error.status, message=error.message))
+    response.status_code = error.status
     response.headers["Cache-Control"] = "no-store"
-    if wait:
-        response.headers["Retry-After"] = str(wait)
+    if error.retry_after:
+        response.headers["Retry-After"] = str(error.retry_after)
     return response

@@ -26,12 +26,8 @@ HSTS = "max-age=31536000"
 NOTHING = "default-src 'none'; frame-ancestors 'none'"
 
 
-def register_headers(app: Flask) -> None:
-    """Adds them to every response; a route that sets one itself keeps its own."""
-    app.after_request(_secured)
-
-
-def _secured(response: Response) -> Response:
+def secured(response: Response) -> Response:
+    """Adds them to a response; a route that sets one itself keeps its own."""
     response.headers.setdefault("X-Content-Type-Options", "nosniff")
     response.headers.setdefault("Referrer-Policy", "strict-origin-when-cross-origin")
     policy = POLICY if response.mimetype == "text/html" else NOTHING

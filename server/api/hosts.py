@@ -4,7 +4,7 @@ from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from flask import Flask, abort, redirect, request
+from flask import abort, redirect, request
 from flask.typing import ResponseReturnValue
 
 from server.api.access import configuration
@@ -19,13 +19,9 @@ _HERE = ("localhost", "127.0.0.1", "::1")
 _EVERYWHERE = ("0.0.0.0", "::")
 
 
-def register_hosts(app: Flask) -> None:
-    """Refuse requests for other hosts, before anything else looks at them."""
-    app.before_request(_check_host)
-
-
-def _check_host() -> ResponseReturnValue | None:
-    """Raises ApiError 400, and 404 for anything but uploads at the address of uploads."""
+def check_host() -> ResponseReturnValue | None:
+    """Refuse requests for other hosts, before anything else looks at them. Raises ApiError 400, and 404 for
+    anything but uploads at the address of uploads."""
     serving = configuration().base.serving
     if request.path in PROBES:
         return None

@@ -8,13 +8,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, TextIO
 
-from server.answering.flows.table import FLOWS
 from server.commands import INTERRUPTED, first_ctrl_c
 from server.domain.derived import BuildStopped, Plan
 from server.domain.spending import Used
 from server.errors import StartError
 from server.evaluation.report import ANSWERS, MARKDOWN, PAGE, REPORT, table
-from server.quality.evaluating import JUDGES, Evaluating, EvaluationOrder, without_model_cache
+from server.quality.evaluating import JUDGES, Evaluating, EvaluationOrder
 from server.retrieval.options import split_specs
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
@@ -121,8 +120,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """0 when every question was asked; the tables go to standard output. 130 when it was interrupted: the
     same command goes on."""
-    with closing(open_runtime(without_model_cache(settings))) as runtime:
-        evaluating = Evaluating(runtime.engine, runtime.database, runtime.stores.sites, _order(options))
+    with closing(open_runtime(settings)) as runtime:
+        # Every variant pays for its own calls, so that their costs can be compared.
+        engine = runtime.engine.without_model_cache()
+        evaluating = Evaluating(engine, runtime.database, runtime.stores.sites, _order(options))
         progress = Progress(sys.stderr)
         try:
             with closing(progress), first_ctrl_c(progress.stop):
@@ -137,15 +138,13 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _order(options: argparse.Namespace) -> EvaluationOrder:
-    flows = tuple(name.strip() for name in options.flows.split(",") if name.strip())
-    _ = [FLOWS[flow] for flow in flows]
     return EvaluationOrder(
         out=options.out,
         site=options.site,
         corpus=options.corpus,
         questions=options.questions,
         strategies=tuple(split_specs(options.strategies)),
-        flows=flows,
+        flows=tuple(name.strip() for name in options.flows.split(",") if name.strip()),
         limit=max(0, options.limit),
         judge=options.judge,
         abilities=max(0, options.abilities),

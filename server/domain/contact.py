@@ -38,14 +38,9 @@ class BusinessHours:
         """
         return cls(_days(text), _zone(timezone))
 
-    @property
-    def always(self) -> bool:
-        """Whether it never closes."""
-        return not self.days
-
     def is_open(self, now: datetime) -> bool:
         """`now` needs a time zone, whichever."""
-        if self.always:
+        if not self.days:
             return True
         local = now.astimezone(self.zone)
         minute = local.hour * 60 + local.minute
@@ -248,12 +243,8 @@ class ContactOptions:
 
     @classmethod
     def of(cls, options: Mapping[str, object]) -> ContactOptions:
-        """Return those of a site, from its `options`."""
-        return cls.from_json(options.get(OPTION))
-
-    @classmethod
-    def from_json(cls, value: object) -> ContactOptions:
-        """Return what is no text, or is not known, counts as empty."""
+        """Return those of a site, from its `options`; what is no text, or is not known, counts as empty."""
+        value = options.get(OPTION)
         given = value if isinstance(value, Mapping) else {}
         texts = {field.name: given.get(field.name) for field in fields(cls)}
         return cls(**{name: text.strip() for name, text in texts.items() if isinstance(text, str)})

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import astuple, dataclass, field
-from operator import add
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from server.domain.chunk import Chunk
@@ -69,21 +68,12 @@ class SiteText(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What a build would take now; what is remembered of earlier builds costs nothing again."""
+class Plan(Used):
+    """What a build would take now, tokens out at most; what is remembered of earlier builds costs nothing
+    again."""
 
-    calls: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    """At most."""
-    cost: float = 0.0
-    """In the currency of MODEL_PRICES; 0 where the model has no price."""
     remembered: int = 0
     """Calls that need not be made, since their replies are kept."""
-
-    def plus(self, other: Plan) -> Plan:
-        """Both together."""
-        return Plan(*map(add, astuple(self), astuple(other)))
 
 
 class BuildStopped(Exception):

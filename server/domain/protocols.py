@@ -1,11 +1,10 @@
-"""Every replaceable part, as two to six methods.
+"""Every replaceable part, as a few methods.
 
 Contract tests in tests/contracts/ run over every implementation of a protocol. Implementations
 are safe to call from several threads unless the protocol says otherwise.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -121,7 +120,7 @@ class RelevanceModel(Protocol):
         """In [0, 1], one for each text, in order; [] for []."""
 
 
-class VectorSearch(Protocol):
+class VectorIndex(Protocol):
     """Nearest neighbours by cosine, among the vectors of one site by one embedder."""
 
     def search(self, vector: Vector, limit: int) -> list[tuple[str, float]]:
@@ -133,10 +132,6 @@ class VectorSearch(Protocol):
     def vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
         """The vectors of those of these chunks that are stored."""
 
-
-class VectorWriter(Protocol):
-    """Keeps the vectors of one site by one embedder."""
-
     def add(self, chunks: Sequence[Chunk], vectors: Sequence[Vector]) -> None:
         """Stores or replaces by chunk id."""
 
@@ -147,56 +142,6 @@ class VectorWriter(Protocol):
 
     def drop(self) -> None:
         """Removes the whole index. Adding afterwards starts a new one."""
-
-
-class VectorIndex(VectorSearch, VectorWriter, Protocol):
-    """Both halves, as a real index has them."""
-
-
-class WordSearch(Protocol):
-    """BM25 over our own tokens (server.indexes.tokens), among the chunks of one site."""
-
-    def reading(self) -> AbstractContextManager[None]:
-        """Within it, this thread sees the index in one state, whose revision is read once. Without it every
-        call reads the revision again. One question is one reading."""
-
-    def search(self, text: str, limit: int) -> list[tuple[str, float]]:
-        """(chunk id, BM25 score > 0), best first, at most `limit`. Any text is valid."""
-
-    def document_frequencies(self, tokens: Sequence[str]) -> dict[str, int]:
-        """In how many chunks each token occurs; tokens that occur nowhere have 0."""
-
-    def count(self) -> int:
-        """How many chunks are indexed."""
-
-
-class WordWriter(Protocol):
-    """Keeps the words of the chunks of one site."""
-
-    def add(self, chunks: Sequence[Chunk]) -> None:
-        """Stores or replaces by chunk id."""
-
-    def remove(self, ids: Sequence[str]) -> None:
-        """Unknown ids are no error."""
-
-    def ids(self) -> set[str]: ...
-
-    def drop(self) -> None:
-        """Removes the whole index. Adding afterwards starts a new one."""
-
-
-class WordIndex(WordSearch, WordWriter, Protocol):
-    """Both halves, as a real index has them."""
-
-
-class ChunkReader(Protocol):
-    """Chunks of the generation that is live; what a crawl in progress wrote is not seen."""
-
-    def load(self, ids: Sequence[str]) -> dict[str, Chunk]:
-        """The live ones of these, by id."""
-
-    def page(self, url: str) -> list[Chunk]:
-        """All live chunks of a page, in page order; [] for an unknown page."""
 
 
 class Retriever(Protocol):
@@ -288,13 +233,6 @@ class Grader(Protocol):
 
     def keep(self, query: Query, chunks: Sequence[ScoredChunk]) -> list[ScoredChunk]:
         """Return those that may carry the answer, best first; [] means that the site does not answer."""
-
-
-class Reader(Protocol):
-    """Between retrieval and writing: gives the writer more of the page around each kept chunk."""
-
-    def widen(self, chunks: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """In the same order; each text contains that of the chunk that was given, and is verbatim."""
 
 
 class Clarifier(Protocol):

@@ -80,16 +80,6 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Translation:
-    """The question that a query was translated from."""
-
-    text: str
-    language: str
-    share: float
-    """Share of its content words that were understood, in [0, 1]; 1 when a model translated it."""
-
-
-@dataclass(frozen=True, slots=True)
 class Query:
     """A question as it is searched: it stands alone."""
 
@@ -106,9 +96,6 @@ class Query:
     """Stored address of the page that the question points at."""
     page_share: float = 0.0
     """Share of the best score by which that page's chunks are preferred; below 0 those of others are."""
-
-    translated: Translation | None = None
-    """Set when the question is in a language that the site has no pages in."""
     meaning: str = ""
     """The text to embed where it is not `text`: a translated question, for an embedder that reads its
     language."""

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import astuple, dataclass, field
 from operator import add
-from typing import TypeVar
+from typing import Self, TypeVar
 
 T = TypeVar("T")
 
@@ -27,9 +27,9 @@ class Used:
         """Sent and received."""
         return self.tokens_in + self.tokens_out
 
-    def plus(self, other: Used) -> Used:
+    def plus(self, other: Self) -> Self:
         """Both together."""
-        return Used(*map(add, astuple(self), astuple(other)))
+        return type(self)(*map(add, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,10 +44,6 @@ class Consent:
         """Stands in the token of who agreed; another one for another text, which nobody agreed to yet."""
         return sha256(self.text.encode()).hexdigest()[:12] if self.text else ""
 
-    def to_json(self) -> dict[str, str]:
-        """Both, empty or not."""
-        return {"text": self.text, "privacy_url": self.privacy_url}
-
 
 @dataclass(frozen=True, slots=True)
 class PageUse:
@@ -64,10 +60,6 @@ class PageUse:
         given = _mapping(options.get(CONTEXT))
         page = given.get("page") is True
         return cls(page, page and given.get("selection") is True)
-
-    def to_json(self) -> dict[str, bool]:
-        """Both."""
-        return {"page": self.page, "selection": self.selection}
 
 
 def proof_bits(options: Mapping[str, object]) -> int:

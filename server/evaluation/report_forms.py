@@ -188,8 +188,6 @@ def _cell(row: Mapping[str, Any]) -> str:
 
 COMPARED = ("recall@5", "mrr@10", "ndcg@10", "hit@5", "citation_correct", "refused_unanswerable",
             "refused_answerable")  # fmt: skip
-DRAWN = ("hit@5", "recall@5", "mrr@10", "ndcg@10", "citation_correct", "refused_unanswerable",
-         "refused_answerable")  # fmt: skip
 JUDGED_CHARTS = (*TRIAD, *(name for name in CLAIMS if name in ("precision", "recall", "faithfulness")))
 JUDGED_COMPARED = (*TRIAD, "f1", "faithfulness")
 LEAST_SCALE = 0.05
@@ -290,7 +288,7 @@ def _environment() -> Environment:
     )  # fmt: skip
     made.globals |= {one.__name__: one for one in shown}
     made.globals |= {
-        "ANSWERS": ANSWERS, "BY_TYPE": BY_TYPE, "COMPARED": COMPARED, "COST": COST, "DRAWN": DRAWN,
+        "ANSWERS": ANSWERS, "BY_TYPE": BY_TYPE, "COMPARED": COMPARED, "COST": COST,
         "INDEX": INDEX, "JUDGED_CHARTS": JUDGED_CHARTS, "JUDGED_COMPARED": JUDGED_COMPARED,
         "MEANINGS": MEANINGS, "RANKING": RANKING,
     }  # fmt: skip

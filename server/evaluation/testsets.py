@@ -166,11 +166,6 @@ class TestSet:
     """How many of each kind."""
     model: ModelTally = field(default_factory=ModelTally)
 
-    @property
-    def left_out(self) -> tuple[str, ...]:
-        """Every page that some question leaves out."""
-        return tuple(sorted({url for case in self.cases for url in case.left_out}))
-
 
 def build_test_set(
     site: SiteText, options: TestSetOptions, model: ChatModel | None = None, nearest: Nearest | None = None

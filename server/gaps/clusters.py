@@ -143,12 +143,10 @@ class Clusters:
         weights: Weights,
         known: Iterable[Cluster] = (),
         threshold: float = THRESHOLD,
-        words_threshold: float = WORDS_THRESHOLD,
     ) -> None:
         self._weights = weights
         self._known_weights: dict[str, float] = {}
         self._threshold = threshold
-        self._words_threshold = words_threshold
         self._by_id: dict[str, Cluster] = {}
         self._rows: list[str] = []
         self._row_of: dict[str, int] = {}
@@ -233,7 +231,7 @@ class Clusters:
     def _alike_groups(self, one: Cluster, other: Cluster) -> bool:
         mine, theirs = one.samples or [one.question], other.mean
         if one.mean is None or theirs is None:
-            return min(self._words(other, sample) for sample in mine) >= self._words_threshold
+            return min(self._words(other, sample) for sample in mine) >= WORDS_THRESHOLD
         # By meaning all questions count, not the samples alone.
         meaning = (1 - WORDS_SHARE) * float(one.mean @ theirs)
         if meaning + WORDS_SHARE < self._threshold:
@@ -246,7 +244,7 @@ class Clusters:
         mean = cluster.mean
         if mean is None or question.vector is None:
             words = self._words(cluster, question)
-            return words if words >= self._words_threshold else 0.0
+            return words if words >= WORDS_THRESHOLD else 0.0
         meaning = (1 - WORDS_SHARE) * float(mean @ question.vector)
         if meaning + WORDS_SHARE < self._threshold:
             return 0.0

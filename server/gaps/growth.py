@@ -8,8 +8,8 @@ import numpy as np
 
 from server.answering.understanding.reference import Leaning, leaning
 from server.domain.protocols import Embedder
-from server.gaps.clusters import Array, Cluster, Clusters, ComparedQuestion, Weights, asked, embedded, reads
-from server.gaps.intake import Badly, GapIntake, Member, StoredGroup
+from server.gaps.clusters import Cluster, Clusters, Weights, embedded, reads
+from server.gaps.intake import Badly, GapIntake, Member, packed
 
 BATCH = 128
 EMBEDDED = 64
@@ -57,9 +57,8 @@ class Growth:
             cluster = clusters.nearest(question) or Cluster(uuid4().hex, question)
             cluster.add(question)
             clusters.put(cluster)
-            joined[cluster.id].append(Member(one, question.text, _packed(question.vector, np.float16)))
-        groups = [(_stored(clusters.get(id)), members) for id, members in joined.items()]
-        self._intake.store(site_id, groups)
+            joined[cluster.id].append(Member(one, question.text, packed(question.vector, np.float16)))
+        self._intake.store(site_id, [(clusters.get(id), members) for id, members in joined.items()])
         for kept, given_up in clusters.mergers(list(joined)):
             self._merge(clusters, kept, given_up)
 
@@ -69,7 +68,7 @@ class Growth:
         into.take(other)
         clusters.put(into)
         self._intake.merge(kept, given_up)
-        self._intake.put_totals(kept, _packed(into.total, np.float32), into.embedded)
+        self._intake.put_totals(into)
 
     def _of(self, site_id: str) -> Clusters:
         if site_id not in self._sites:
@@ -77,23 +76,17 @@ class Growth:
             self._sites[site_id] = Clusters(self._weights_of(site_id), known, self._threshold)
         return self._sites[site_id]
 
-    def _restored(self, group: StoredGroup) -> Cluster:
-        samples = [asked(text, tag, _unpacked(vector, np.float16)) for text, tag, vector in group.samples]
-        if group.total is None and reads(self._embedder, group.language):
-            samples = self._with_vectors(samples)
-        cluster = Cluster(group.id, asked(group.question, group.language), group.size)
-        cluster.samples, cluster.joinable = samples, not group.is_touched
-        cluster.total, cluster.embedded = _unpacked(group.total, np.float32), group.embedded
-        if cluster.total is None:
-            for sample in samples:
-                cluster.weigh(sample)
+    def _restored(self, cluster: Cluster) -> Cluster:
+        """With vectors, where another embedder made them, or some questions are gone."""
+        if cluster.total is not None:
+            return cluster
+        samples, reads_it = cluster.samples, reads(self._embedder, cluster.question.language)
+        if reads_it and any(sample.vector is None for sample in samples):
+            texts = [(sample.text, sample.language) for sample in samples]
+            cluster.samples = embedded(self._embedder, texts)
+        for sample in cluster.samples:
+            cluster.weigh(sample)
         return cluster
-
-    def _with_vectors(self, samples: Sequence[ComparedQuestion]) -> list[ComparedQuestion]:
-        """Where another embedder made them, or some questions are gone."""
-        if all(sample.vector is not None for sample in samples):
-            return list(samples)
-        return embedded(self._embedder, [(sample.text, sample.language) for sample in samples])
 
 
 def standing_alone(badly: Badly) -> str:
@@ -101,24 +94,3 @@ def standing_alone(badly: Badly) -> str:
     if badly.is_first or not badly.query or leaning(badly.question, badly.language) is Leaning.NOT:
         return badly.question
     return badly.query
-
-
-def _stored(cluster: Cluster) -> StoredGroup:
-    return StoredGroup(
-        cluster.id,
-        cluster.question.text,
-        cluster.question.language,
-        not cluster.joinable,
-        _packed(cluster.total, np.float32),
-        cluster.embedded,
-        cluster.size,
-        (),
-    )
-
-
-def _packed(vector: Array | None, kind: type[np.floating]) -> bytes | None:
-    return None if vector is None else vector.astype(kind).tobytes()
-
-
-def _unpacked(data: bytes | None, kind: type[np.floating]) -> Array | None:
-    return None if data is None else np.frombuffer(data, kind).astype(np.float32)

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+import numpy as np
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from server.domain.answer import Outcome
 from server.domain.gap import GapKind, GapStatus, Why
+from server.gaps.clusters import SAMPLES, Array, Cluster, ComparedQuestion, asked
 from server.gaps.store import write_event
 from server.storage.columns import now
 from server.storage.conversations.gap_counts import recount
@@ -27,7 +29,6 @@ from server.storage.store import Store
 class Badly:
     """A question that was not answered, or not well."""
 
-    number: int
     message_id: str
     site_id: str
     visitor_id: str
@@ -51,22 +52,6 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredGroup:
-    """A gap, for comparison with further questions."""
-
-    id: str
-    question: str
-    language: str
-    is_touched: bool
-    """Whether an operator changed its status or note."""
-    total: bytes | None
-    embedded: int
-    size: int
-    samples: tuple[tuple[str, str, bytes | None], ...]
-    """(question, language, vector)."""
-
-
-@dataclass(frozen=True, slots=True)
 class Batch:
     """Questions that were not processed yet."""
 
@@ -85,8 +70,6 @@ STRAGGLERS = timedelta(minutes=1)
 """Feedback of the last minute is read again, for the same reason."""
 NUMBER, JUDGED, EMBEDDER = "number", "judged", "embedder"
 """Names of marks."""
-SAMPLES = 8
-"""Questions of a gap that are read to compare other questions with it."""
 
 
 class GapIntake(Store):
@@ -125,8 +108,8 @@ class GapIntake(Store):
         badly = {row.id: _badly(row) for row in (*found, *disliked) if "guard" not in (row.trace or {})}
         return Batch(list(badly.values()), full or full_of_judged, {NUMBER: str(reached), JUDGED: until})
 
-    def groups(self, site_id: str) -> list[StoredGroup]:
-        """All gaps of a site, with a few questions of each."""
+    def groups(self, site_id: str) -> list[Cluster]:
+        """All gaps of a site, with a few questions of each, for comparison with further questions."""
         order = func.row_number().over(partition_by=questions.c.gap_id, order_by=questions.c.at)
         ranked = (
             select(questions, order.label("place"))
@@ -136,14 +119,15 @@ class GapIntake(Store):
         )
         r = ranked.c
         few = select(r.gap_id, r.question, r.language, r.vector).where(r.place <= SAMPLES).order_by(r.place)
-        samples: dict[str, list[tuple[str, str, bytes | None]]] = {}
+        samples: dict[str, list[ComparedQuestion]] = {}
         with self._db.connect() as connection:
             for row in connection.execute(few):
-                samples.setdefault(row.gap_id, []).append((row.question, row.language, row.vector))
+                sample = asked(row.question, row.language, _unpacked(row.vector, np.float16))
+                samples.setdefault(row.gap_id, []).append(sample)
             rows = connection.execute(select(gaps).where(gaps.c.site_id == site_id)).all()
-        return [_group(row, samples.get(row.id, [])) for row in rows]
+        return [_cluster(row, samples.get(row.id, [])) for row in rows]
 
-    def store(self, site_id: str, groups: Sequence[tuple[StoredGroup, Sequence[Member]]]) -> None:
+    def store(self, site_id: str, groups: Sequence[tuple[Cluster, Sequence[Member]]]) -> None:
         """Add questions to new or existing gaps, and reopen gaps that were considered solved and are refused
         again. Members must not be in a gap yet."""
         ids = [member.badly.message_id for _, members in groups for member in members]
@@ -166,19 +150,17 @@ class GapIntake(Store):
                 found = {"at": now(), "action": "found", "by": "", "details": {}}
                 connection.execute(insert(events), [{"gap_id": group.id, **found} for group, _ in new])
             if kept:
-                asked = [_row(group.id, member) for group, members in kept for member in members]
-                connection.execute(upsert(self._db.dialect, questions), asked)
+                asked_now = [_row(group.id, member) for group, members in kept for member in members]
+                connection.execute(upsert(self._db.dialect, questions), asked_now)
             self.opened += [group.id for group, _ in new]
             for group, members in kept:
                 if group.id in known:
                     self._grow(connection, group, known[group.id], members)
 
-    def _grow(
-        self, connection: Connection, group: StoredGroup, before: Any, members: Sequence[Member]
-    ) -> None:
-        values: dict[str, Any] = {"total": group.total, "embedded": group.embedded}
-        if before.question != group.question:
-            values |= {"question": group.question, "language": group.language, **_UNDESCRIBED}
+    def _grow(self, connection: Connection, group: Cluster, before: Any, members: Sequence[Member]) -> None:
+        values: dict[str, Any] = {"total": packed(group.total, np.float32), "embedded": group.embedded}
+        if before.question != group.question.text:
+            values |= {"question": group.question.text, "language": group.question.language, **_UNDESCRIBED}
         connection.execute(update(gaps).where(gaps.c.id == group.id).values(**values))
         if GapStatus(before.status).is_solved:
             self._reopen(connection, group.id, before.closed_at, members)
@@ -194,10 +176,10 @@ class GapIntake(Store):
             recount(connection, given_up)
             recount(connection, kept)
 
-    def put_totals(self, id: str, total: bytes | None, embedded: int) -> None:
+    def put_totals(self, group: Cluster) -> None:
         """The sum of the vectors of a gap's questions."""
-        values = {"total": total, "embedded": embedded}
-        self._write(update(gaps).where(gaps.c.id == id).values(**values))
+        values = {"total": packed(group.total, np.float32), "embedded": group.embedded}
+        self._write(update(gaps).where(gaps.c.id == group.id).values(**values))
 
     def done(self, batch: Batch) -> None:
         """Set the marks of a batch that was stored."""
@@ -267,29 +249,39 @@ def _badly(row: Any) -> Badly:
     why = _WHY.get(row.outcome) or (Why.THUMBS_DOWN if row.helpful is False else Why.LOW_SUPPORT)
     first = row.turn == 1
     return Badly(
-        row.number, row.id, row.site_id, row.visitor_id, row.question, row.query, row.language, row.asked_at,
+        row.id, row.site_id, row.visitor_id, row.question, row.query, row.language, row.asked_at,
         why, first,
     )  # fmt: skip
 
 
-def _group(row: Any, samples: Sequence[tuple[str, str, bytes | None]]) -> StoredGroup:
-    touched = bool(row.note) or row.status != GapStatus.NEW.value
-    return StoredGroup(
-        row.id, row.question, row.language, touched, row.total, row.embedded, row.asked, tuple(samples)
-    )
+def _cluster(row: Any, samples: list[ComparedQuestion]) -> Cluster:
+    # Not one whose status or note an operator changed.
+    joinable = not row.note and row.status == GapStatus.NEW.value
+    question, total = asked(row.question, row.language), _unpacked(row.total, np.float32)
+    return Cluster(row.id, question, row.asked, total, row.embedded, samples, joinable)
 
 
-def _new(group: StoredGroup, site_id: str, members: Sequence[Member]) -> dict[str, Any]:
+def packed(vector: Array | None, kind: type[np.floating]) -> bytes | None:
+    """A vector as it is stored."""
+    return None if vector is None else vector.astype(kind).tobytes()
+
+
+def _unpacked(data: bytes | None, kind: type[np.floating]) -> Array | None:
+    return None if data is None else np.frombuffer(data, kind).astype(np.float32)
+
+
+def _new(group: Cluster, site_id: str, members: Sequence[Member]) -> dict[str, Any]:
     moments = [member.badly.at for member in members]
     kind = GapKind.PERSON if members[0].badly.why is Why.PERSON else GapKind.MISSING
     return {
-        "id": group.id, "site_id": site_id, "question": group.question, "language": group.language,
-        "status": GapStatus.NEW.value, "kind": kind.value, "asked": len(members),
+        "id": group.id, "site_id": site_id, "question": group.question.text,
+        "language": group.question.language, "status": GapStatus.NEW.value, "kind": kind.value,
+        "asked": len(members),
         "visitors": len({member.badly.visitor_id for member in members}),
         "first_asked": min(moments), "last_asked": max(moments),
         "why": dict(Counter(member.badly.why.value for member in members)), "solved_by": None, "note": "",
-        "reasked_at": None, "reasked_outcome": "", "closed_at": None, "total": group.total,
-        "embedded": group.embedded, **_UNDESCRIBED,
+        "reasked_at": None, "reasked_outcome": "", "closed_at": None,
+        "total": packed(group.total, np.float32), "embedded": group.embedded, **_UNDESCRIBED,
     }  # fmt: skip
 
 

@@ -58,17 +58,16 @@ class OwnAnswers:
         pipeline = None if self._engine.is_spent(site) else self._without_own(site)
         return self._checked(site, answer, pipeline)
 
-    def check_all(self, site: Site, limit: int, go_on: Callable[[], bool]) -> int:
-        """Checks those that were given most, until `go_on` says no; returns how many differ."""
-        pipeline, differing = None, 0
+    def check_all(self, site: Site, limit: int, go_on: Callable[[], bool]) -> None:
+        """Checks those that were given most, until `go_on` says no."""
+        pipeline = None
         for answer in sorted(self._curated.all(site.id), key=lambda one: -one.hits)[:limit]:
             if not answer.enabled:
                 continue
             if not go_on() or self._engine.is_spent(site):
                 break
             pipeline = pipeline or self._without_own(site)
-            differing += bool(self._checked(site, answer, pipeline).differences)
-        return differing
+            self._checked(site, answer, pipeline)
 
     def _checked(self, site: Site, answer: CuratedAnswer, pipeline: Pipeline | None) -> ContentCheck:
         check = ContentCheck(datetime.now(UTC), "")

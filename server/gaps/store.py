@@ -9,7 +9,6 @@ from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, Connection, Text, case, func, insert, select, type_coerce, update
 
 from server.domain.gap import (
-    OPEN,
     Gap,
     GapEvent,
     GapKind,
@@ -55,10 +54,8 @@ def gap_of(row: AnyRow) -> Gap:
     """The gap of a row of GAP_COLUMNS."""
     values = row._asdict()
     values["typed"] = values["typed"] or values["question"]
-    return _GAP.validate_python(values | {"before": _before(**{key: values[key] for key in _KEPT})})
-
-
-_KEPT = ("typed", "question", "before")
+    values["before"] = _before(values["typed"], values["question"], values["before"])
+    return _GAP.validate_python(values)
 
 
 def _before(typed: str, question: str, before: str | None) -> str:
@@ -85,10 +82,6 @@ def write_event(
 
 class GapStore(Store):
     """Gaps of all sites. Ids cannot be guessed."""
-
-    def open_count(self, site_ids: Collection[str] | None = None) -> int:
-        """How many are new or planned: of these sites, or of all."""
-        return sum(self.counts(site_ids=site_ids, statuses=OPEN).values())
 
     def counts(self, **wanted: Any) -> dict[GapKind, int]:
         """How many gaps each list has, filtered in the same way."""

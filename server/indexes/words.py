@@ -189,7 +189,8 @@ class _Reading:
 
 
 class SqlWordIndex:
-    """Implements WordIndex in the installation's database. Raises StorageError."""
+    """BM25 over our own tokens (server.indexes.tokens), among the chunks of one site, in the installation's
+    database. Raises StorageError."""
 
     def __init__(self, database: Database, site_id: str, side: str = "") -> None:
         """`side` names an additional index of the site, separate from its chunks."""
@@ -219,8 +220,8 @@ class SqlWordIndex:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Let this thread see one state of the index, whose revision is read once. Nested calls belong to
-        the outer one."""
+        """Let this thread see one state of the index, whose revision is read once; otherwise every call reads
+        it again. One question is one reading. Nested calls belong to the outer one."""
         if self._open_reading() is not None:
             yield
             return

@@ -6,7 +6,8 @@ from itertools import chain
 
 from server.domain.chunk import Changes, Chunk
 from server.domain.derived import Monitor, Plan, SiteText
-from server.domain.protocols import Strategy, VectorIndex, WordIndex
+from server.domain.protocols import Strategy, VectorIndex
+from server.indexes.words import SqlWordIndex
 from server.retrieval.published.derived.build import BATCH, batched
 from server.storage.content.page_facts import PageFactStore, StoredText
 from server.storage.content.reader import ContentReader
@@ -20,7 +21,7 @@ class Preparation:
     content: ContentReader
     facts: PageFactStore
     vectors: VectorIndex
-    words: WordIndex
+    words: SqlWordIndex
 
     def plan(self) -> Plan:
         """Return the model usage that building would need now; none for a strategy without models."""

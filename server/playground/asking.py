@@ -12,7 +12,7 @@ from server.answering.engine import AnswerSources, Engine, NoCurated, SiteParts,
 from server.answering.pipeline import Pipeline
 from server.answering.trace import current_step
 from server.answering.understanding.language import question_language
-from server.domain.answer import Answer, AnswerEvent
+from server.domain.answer import EMBEDDED, Answer, AnswerEvent
 from server.domain.derived import Plan
 from server.domain.protocols import Cache, ChatModel, ModelError, Prompt, Strategy
 from server.domain.question import Question
@@ -20,7 +20,7 @@ from server.domain.site import Site
 from server.domain.spending import Used, current
 from server.errors import DocentError
 from server.indexing.preparation import Preparation
-from server.playground.order import EMBEDDED, Order, Variant, WrongOrder
+from server.playground.order import Order, Variant, WrongOrder
 from server.playground.store import DONE, FAILED, KeptRun, PlaygroundStore
 from server.retrieval.options import read_spec
 from server.settings import SETTINGS, Settings
@@ -131,7 +131,7 @@ EXPANSIONS = {
     "step_back": "a more general form",
     "hyde": "a passage such as might answer",
 }
-"""Option of server.domain.tuning -> what is searched in addition to the question."""
+"""Option of server.settings.tuning -> what is searched in addition to the question."""
 ONE_SIDED = ("lexical", "dense")
 """Strategies of a site that leave out its vectors, or its words."""
 SHOWN_CHARS = 1200

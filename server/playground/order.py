@@ -6,19 +6,19 @@ from typing import Literal, TypeVar, get_args, get_origin
 
 from pydantic import ValidationError
 
+from server.answering.engine import without_answer_cache
 from server.answering.floors import FLOOR
 from server.answering.flows.table import FLOWS
 from server.answering.understanding.language import question_language
+from server.domain.answer import EMBEDDED
 from server.domain.question import Turn
 from server.domain.registry import UnknownName
 from server.domain.site import INSTRUCTIONS, INSTRUCTIONS_CHARS, TONE, TONES, Site
 from server.retrieval.table import check_spec
 from server.settings import SETTINGS, Settings
 from server.settings.base import what_to_write
-from server.settings.tuning import TuningSettings
+from server.settings.tuning import Tuning
 
-EMBEDDED = "embedded"
-"""As writer: no model is asked, the site's own sentences are quoted."""
 TUNING = "tuning"
 """The key of these settings in `Site.options`."""
 
@@ -30,7 +30,8 @@ class Variant:
     strategy: str
     flow: str
     writer: str = ""
-    """Empty for the chat model where there is one, or EMBEDDED."""
+    """Empty for the chat model where there is one, or EMBEDDED: no model is asked, the site's own sentences
+    are quoted."""
 
     @property
     def name(self) -> str:
@@ -67,10 +68,7 @@ class Order:
     def asked_site(self, site: Site, variant: Variant) -> Site:
         """The same for asking: without the cache of answers, unless it was asked for."""
         made = self.site(site, variant)
-        if self.answer_cache:
-            return made
-        tuning = {**_tuning(made.options), "answer_cache": False}
-        return replace(made, options={**made.options, TUNING: tuning})
+        return made if self.answer_cache else without_answer_cache(made)
 
     def options(self, site: Site) -> dict[str, object]:
         """The site's options with what is asked for instead."""
@@ -78,13 +76,9 @@ class Order:
         given = {FLOOR: self.floor, TONE: self.tone, INSTRUCTIONS: self.instructions}
         options |= {name: value for name, value in given.items() if value is not None}
         if self.tuning:
-            options[TUNING] = {**_tuning(options), **self.tuning}
+            own = options.get(TUNING)
+            options[TUNING] = {**(own if isinstance(own, dict) else {}), **self.tuning}
         return options
-
-
-def _tuning(options: Mapping[str, object]) -> dict[str, object]:
-    own = options.get(TUNING)
-    return dict(own) if isinstance(own, dict) else {}
 
 
 T = TypeVar("T")
@@ -101,7 +95,7 @@ SWITCHES = (
     "typo_tolerance", "multi_query", "sub_questions", "step_back", "hyde", "routing", "clarify", "glossary",
     "synthesis", "grade_claims",
 )  # fmt: skip
-"""Options of server.domain.tuning that can be tried."""
+"""Options of server.settings.tuning that can be tried."""
 
 
 class WrongOrder(Exception):
@@ -293,7 +287,7 @@ def _read_tuning(form: _Reading, settings: Settings) -> dict[str, object]:
 def _tuned(name: str, text: str) -> tuple[str, object]:
     """(what is wrong, else empty; the value), by the setting of the same name."""
     try:
-        value = getattr(TuningSettings.model_validate({f"tune_{name}": text}), name)
+        value = getattr(Tuning.model_validate({f"tune_{name}": text}), name)
     except ValidationError as error:
         if choices := allowed(name):
             return f"Choose one of: {', '.join(choices)}.", None

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from server.evaluation.comparing import LOWER_IS_BETTER, TIMES, Comparison, compare, values_of
-from server.evaluation.rows import EvaluatedRow
+from server.evaluation.comparing import LOWER_IS_BETTER, MAIN, TIMES, Comparison, compare
 
 METRICS = ("mrr@10", "hit@5", "ndcg@10", "citation_correct", "refused_answerable", "refused_unanswerable",
            "answer_ms", "search_ms")  # fmt: skip
@@ -92,13 +91,12 @@ def _difference(
 
 
 def _values(rows: Sequence[Mapping[str, Any]]) -> Values:
-    measured = [
-        EvaluatedRow(
-            row["id"], row["type"], "", [], row["verdicts"], row["search_ms"], answer_ms=row["answer_ms"]
-        )
-        for row in rows
-    ]
-    return tuple((name, tuple(of.items())) for name, of in values_of(measured).items())
+    found = []
+    for name in MAIN:
+        known = ((row["id"], value_of(row, name)) for row in rows)
+        if values := tuple((id, value) for id, value in known if value is not None):
+            found.append((name, values))
+    return tuple(found)
 
 
 @lru_cache(maxsize=32)

@@ -8,7 +8,7 @@ report = evaluating.run(monitor)  # goes on where an earlier run into the same f
 """
 
 import hashlib
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -292,11 +292,6 @@ class _Named:
         self.inner.spent(used)
 
 
-def without_model_cache(settings: Any) -> Any:
-    """Settings with which every variant pays for its own calls, so that their costs can be compared."""
-    return settings.with_values({"model_cache_hours": 0}) if settings.models.cache_hours else settings
-
-
 CALLS_AN_ANSWER = {"direct": 2, "self-rag": 6, "corrective": 4}
 """Calls that a flow makes for a question at most, in the order of size; others count as OTHER."""
 OTHER = 4
@@ -305,26 +300,9 @@ REPLY = 400
 MILLION = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """Calls by what they are for, and money in the currency of MODEL_PRICES (0 where no price is set)."""
-
-    building: int
-    answering: int
-    judging: int
-    cost: float
-
-    @property
-    def calls(self) -> int:
-        return self.building + self.answering + self.judging
-
-    def to_json(self) -> dict[str, Any]:
-        """As it is kept with the run."""
-        return {**asdict(self), "calls": self.calls}
-
-
-def costs_of(engine: Engine, evaluating: Evaluating) -> Costs:
-    """At most so much, if nothing of it were kept from before."""
+def costs_of(engine: Engine, evaluating: Evaluating) -> dict[str, float]:
+    """As they are kept with the run: calls by what they are for and in all, and money in the currency of
+    MODEL_PRICES (0 where no price is set). At most so much, if nothing of it were kept from before."""
     plans = evaluating.plan().values()
     model, order = engine.chat_model, evaluating.order
     answering = 0
@@ -337,4 +315,6 @@ def costs_of(engine: Engine, evaluating: Evaluating) -> Costs:
     sent, received = read_prices(settings.models.prices).get(settings.models.chat_model_name, (0.0, 0.0))
     each = (settings.models.context_tokens * sent + REPLY * received) / MILLION
     cost = sum(plan.cost for plan in plans) + (answering + judging) * each
-    return Costs(sum(plan.calls for plan in plans), answering, judging, round(cost, 4))
+    building = sum(plan.calls for plan in plans)
+    calls = {"building": building, "answering": answering, "judging": judging}
+    return {**calls, "cost": round(cost, 4), "calls": sum(calls.values())}

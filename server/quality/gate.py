@@ -14,6 +14,7 @@ from server.quality.gate_store import Gate
 from server.quality.questions import case_of
 from server.quality.testset_store import TestSetStore
 from server.quality.variant import EvaluatedVariant, Evaluation
+from server.settings import Settings
 from server.storage.content.reader import ContentReader
 from server.storage.database import Database
 
@@ -38,49 +39,41 @@ SHOWN = 30
 """Questions that came out worse that are kept with the check."""
 
 
-class GateMeasure:
-    """Implements server.jobs.gate.Measure: asks a test set against the live index and the one to come."""
+def measure_gate(database: Database, engine: Engine, site: Site, gate: Gate, monitor: Monitor) -> Measured:
+    """Asks a test set against the live index and the one to come. Raises BuildStopped, and what retrieval and
+    models raise."""
+    cases = _cases(TestSetStore(database), engine.settings, site, gate)
+    live = ContentReader(database, site.id).live_generation()
+    writes = needs_answers(gate.metric)
+    before, after = (
+        Evaluation(EvaluatedVariant(engine, database, site, generation), writes=writes)
+        for generation in (live, live + 1)
+    )
+    rows: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
+    for number, case in enumerate(cases):
+        monitor.step("measuring the new index", number, len(cases))
+        for place, evaluation in zip(rows, (before, after), strict=True):
+            place.append(_row(evaluation, case))
+    found = differences(*rows, gate.metric)
+    coming = ContentReader(database, site.id, live + 1)
+    return _measured(found, cases, coming, engine.settings.serving.base_url)
 
-    def __init__(self, database: Database, engine: Engine, testsets: TestSetStore) -> None:
-        self._database = database
-        self._engine = engine
-        self._testsets = testsets
 
-    def __call__(self, site: Site, gate: Gate, monitor: Monitor) -> Measured:
-        """Raises BuildStopped, and what retrieval and models raise."""
-        cases = self._cases(site, gate)
-        live = ContentReader(self._database, site.id).live_generation()
-        writes = needs_answers(gate.metric)
-        before, after = (
-            Evaluation(EvaluatedVariant(self._engine, self._database, site, generation), writes=writes)
-            for generation in (live, live + 1)
-        )
-        rows: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
-        for number, case in enumerate(cases):
-            monitor.step("measuring the new index", number, len(cases))
-            for place, evaluation in zip(rows, (before, after), strict=True):
-                place.append(_row(evaluation, case))
-        found = differences(*rows, gate.metric)
-        coming = ContentReader(self._database, site.id, live + 1)
-        return _measured(found, cases, coming, self._engine.settings.serving.base_url)
-
-    def _cases(self, site: Site, gate: Gate) -> list[Case]:
-        """The first questions of the set that the metric can judge."""
-        unanswerable = gate.metric == "refused_unanswerable"
-        found = []
-        for one in self._testsets.cases(site.id, gate.testset_id):
-            case = case_of(one, site, self._engine.settings)
-            if case.type == "unanswerable" if unanswerable else case.is_answerable:
-                found.append(case)
-        return found[: gate.most]
+def _cases(testsets: TestSetStore, settings: Settings, site: Site, gate: Gate) -> list[Case]:
+    """The first questions of the set that the metric can judge."""
+    unanswerable = gate.metric == "refused_unanswerable"
+    found = []
+    for one in testsets.cases(site.id, gate.testset_id):
+        case = case_of(one, site, settings)
+        if case.type == "unanswerable" if unanswerable else case.is_answerable:
+            found.append(case)
+    return found[: gate.most]
 
 
 def _row(evaluation: Evaluation, case: Case) -> dict[str, Any]:
     row = evaluation.ask(case)
-    return {
-        **{"id": row.id, "question": row.question, "type": row.type, "verdicts": row.verdicts},
-        **{"search_ms": row.search_ms, "answer_ms": row.answer_ms},
-    }
+    kept = ("id", "question", "type", "verdicts", "search_ms", "answer_ms")
+    return {name: getattr(row, name) for name in kept}
 
 
 def _measured(found: Differences, cases: Sequence[Case], coming: ContentReader, base_url: str) -> Measured:

@@ -27,6 +27,7 @@ RELEASING, RELEASED = "releasing", "released"
 DROPPING, DROPPED = "dropping", "dropped"
 REPLACED = "replaced"
 OPEN = (HELD, RELEASING, DROPPING)
+"""The index waits for a decision, or for the decision to be carried out."""
 KEPT = 30
 """Checks of a site that are kept."""
 
@@ -64,11 +65,6 @@ class Check:
     questions: int
     details: Mapping[str, Any]
     """The questions with worse answers, and what was asked."""
-
-    @property
-    def is_open(self) -> bool:
-        """Return whether its index is waiting for a decision, or for the decision to be carried out."""
-        return self.state in OPEN
 
 
 _GATE, _CHECK = columns_of(Gate, gates), columns_of(Check, checks)

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -129,8 +128,8 @@ def carry_out(engine: Engine, stores: RunStores, run: QualityRun, watch: Watch) 
     evaluating.open(watch)
     if not run.chosen.get(AGREED):
         costs = costs_of(use, evaluating)
-        if costs.calls:
-            return costs.to_json()
+        if costs["calls"]:
+            return costs
     report = evaluating.run(watch)
     stores.runs.keep_report(run.id, report, list(_answers(report, folder / ANSWERS)))
     return None
@@ -269,7 +268,10 @@ class QualityWorker:
         run = store.find(id) if id is not None else None
         if run is None:
             return False
-        tell = partial(_tell, store, run.id, holder)
+
+        def tell(name: str, done: int, total: int) -> bool:
+            return store.work.beat(run.id, holder, step=name, done=done, total=total)
+
         store.work.beat(run.id, holder, started_at=run.started_at or now())
         with Watch(tell, lambda: store.wanted(run.id) == quality_runs.STOP, ending) as watch:
             try:
@@ -332,9 +334,3 @@ def stand_back(nice: int) -> None:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), nice)
     except (AttributeError, OSError) as error:  # not on every system; then its priority stays
         log.info("the priority of quality runs cannot be lowered here: %s", error)
-
-
-def _tell(
-    store: quality_runs.QualityRunStore, id: int, holder: str, name: str, done: int, total: int
-) -> bool:
-    return store.work.beat(id, holder, step=name, done=done, total=total)

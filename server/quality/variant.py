@@ -135,7 +135,7 @@ class EvaluatedVariant:
             "embedder": self.engine.query_embedder.fingerprint,
             "options": {name: self.site.options.get(name) for name in ("tuning", "auto")},
             "settings": [
-                str(settings.tuning.options),
+                repr(settings.tuning),
                 settings.retrieval.retrieve_limit,
                 site_floor(self.site, settings, self.engine.query_embedder.fingerprint),
             ],

@@ -7,19 +7,12 @@ from typing import TypeVar
 import numpy as np
 
 from server.domain.chunk import ScoredChunk
-from server.domain.protocols import (
-    ChatModel,
-    ChunkReader,
-    Embedder,
-    RelevanceModel,
-    Vector,
-    VectorIndex,
-    VectorSearch,
-    WordIndex,
-)
+from server.domain.protocols import ChatModel, Embedder, RelevanceModel, Vector, VectorIndex
 from server.domain.spending import Spending
-from server.domain.tuning import Tuning
+from server.indexes.words import SqlWordIndex
+from server.settings.tuning import Tuning
 from server.storage.content.derived import DerivedStore, ModelReplies
+from server.storage.content.reader import ContentReader
 
 T = TypeVar("T")
 Hit = tuple[str, float]
@@ -33,7 +26,7 @@ def cosines(vector: Vector, others: Sequence[Vector]) -> list[float]:
     return similar
 
 
-def stored_cosines(index: VectorSearch, vector: Vector, ids: Sequence[str]) -> dict[str, float]:
+def stored_cosines(index: VectorIndex, vector: Vector, ids: Sequence[str]) -> dict[str, float]:
     """Return the cosine of `vector` with that of each of these records that has one, by id."""
     stored = index.vectors(ids)
     return dict(zip(stored, cosines(vector, list(stored.values())), strict=True))
@@ -44,7 +37,7 @@ class SideIndexes:
     """Vectors and words of one kind of records, in addition to those of the chunks."""
 
     vectors: VectorIndex
-    words: WordIndex
+    words: SqlWordIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +62,8 @@ class Parts:
 
     embedder: Embedder
     vectors: VectorIndex
-    words: WordIndex
-    chunks: ChunkReader
+    words: SqlWordIndex
+    chunks: ContentReader
     on_failure: Callable[[str, str], None] = lambda kind, message: None
     """Called when one side of a search failed and only the other one was used."""
     tuning: Tuning = field(default_factory=Tuning)
@@ -103,7 +96,7 @@ def search_live(
     An index may contain those of a generation that is being built or was just replaced. Therefore more
     hits than needed are requested, and even more if too few of them are live.
     """
-    wanted = limit + limit // 4 + 4
+    wanted = limit + limit // 2 + 4
     while True:
         hits = search(wanted)
         live = load([id for id, _ in hits])

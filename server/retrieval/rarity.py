@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from server.domain.chunk import Chunk
-from server.domain.protocols import WordSearch
 from server.domain.question import Query
 from server.indexes.postings import K1
 from server.indexes.tokens import page_tokens, tokens
+from server.indexes.words import SqlWordIndex
 from server.languages.scripts import UNSPACED_CHARACTER
 
 REMEMBERED = 50_000
@@ -23,7 +23,7 @@ class Rarity:
     Weights are cached for the life of the object, so create a new one when the index has changed.
     """
 
-    def __init__(self, words: WordSearch) -> None:
+    def __init__(self, words: SqlWordIndex) -> None:
         self._words = words
         self._known: dict[str, float] = {}
         self._unused: set[str] = set()

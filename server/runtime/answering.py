@@ -59,7 +59,6 @@ from server.domain.protocols import (
 )  # fmt: skip
 from server.domain.question import Query, Question
 from server.domain.site import Site, Voice
-from server.domain.tuning import Tuning
 from server.domain.visiting import PageUse
 from server.guards.table import GUARDS
 from server.indexes.spelling import SiteSpeller
@@ -70,6 +69,7 @@ from server.retrieval.question_kinds import asks_for_themes
 from server.retrieval.rarity import Rarity
 from server.runtime.sites import open_comparer, open_flow, open_strategy, with_known_answers
 from server.settings import Settings
+from server.settings.tuning import Tuning
 
 QuotedPages = tuple[KeyPages, frozenset[str], Callable[[str], str]]
 """What answers that quote single pages need: key pages, the site's origins, and the text of a page."""

@@ -7,6 +7,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from threading import Event, Thread
 
 from server.answering.chat import Chat
@@ -20,7 +21,7 @@ from server.indexes.errors import IndexFailure
 from server.jobs.crawl_help import CrawlHelp
 from server.jobs.upkeep import Tidying
 from server.playground.asking import Playground
-from server.quality.gate import GateMeasure
+from server.quality.gate import measure_gate
 from server.quality.runs import QualityWorker, RunStores
 from server.retrieval.table import check_spec
 from server.runtime.configuration import Configuration, open_configuration
@@ -127,7 +128,7 @@ def open_runtime(settings: Settings) -> Runtime:
     )
     own_answers = OwnAnswers(engine, stores.curated)
     gap_work = GapWork(database, engine, stores.sites, stores.gaps, delivery.events, own_answers)
-    measure = GateMeasure(database, engine, quality.testsets)
+    measure = partial(measure_gate, database, engine)
     crawling = Crawling(configuration, database, stores, shared, engine, gap_work, measure)
     return Runtime(
         configuration,

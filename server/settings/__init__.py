@@ -18,7 +18,7 @@ from server.settings.quality import GapSettings, QualitySettings
 from server.settings.retrieval import RetrievalSettings
 from server.settings.serving import LimitSettings, ServingSettings, StorageSettings
 from server.settings.sign_on import SignOnSettings
-from server.settings.tuning import TuningSettings
+from server.settings.tuning import Tuning
 
 
 class Settings(BaseModel):
@@ -30,7 +30,7 @@ class Settings(BaseModel):
     storage: StorageSettings = Field(default_factory=StorageSettings)
     models: ModelSettings = Field(default_factory=ModelSettings)
     retrieval: RetrievalSettings = Field(default_factory=RetrievalSettings)
-    tuning: TuningSettings = Field(default_factory=TuningSettings)
+    tuning: Tuning = Field(default_factory=Tuning)
     limits: LimitSettings = Field(default_factory=LimitSettings)
     sign_on: SignOnSettings = Field(default_factory=SignOnSettings)
     privacy: PrivacySettings = Field(default_factory=PrivacySettings)

@@ -1,15 +1,15 @@
-"""Options of retrieval and answering for every site: TUNE_ and the name in `server.domain.tuning.Tuning`."""
+"""Which options of retrieval and answering are on: the defaults are those that measured best."""
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field
 
-from server.domain.tuning import Tuning
 from server.settings.base import Group, prefixed
 
 
-class TuningSettings(Group):
-    """The defaults for every site."""
+class Tuning(Group):
+    """Those of every site; `with_values` gives those of one site."""
 
     model_config = prefixed("tune_")
     heading: ClassVar = "Tuning of retrieval and answers"
@@ -63,7 +63,7 @@ class TuningSettings(Group):
     answer_cache: bool = True
     """1 repeats the cached answer to an earlier question. 0 writes each answer again."""
 
-    @property
-    def options(self) -> Tuning:
-        """These settings as retrieval and answering take them."""
-        return Tuning(**self.model_dump())
+    def with_values(self, values: Mapping[str, object]) -> Self:
+        """The same with `values` by field name in their place; names that are not fields are left out."""
+        known = {name: value for name, value in values.items() if name in type(self).model_fields}
+        return self.model_copy(update=known)

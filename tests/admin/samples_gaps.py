@@ -8,8 +8,10 @@ from server.domain.curated import ContentCheck, CuratedAnswer
 from server.domain.gap import GapStatus, Missing, NearPage, Solved
 from server.domain.question import Question
 from server.domain.site import Site
+from server.gaps.clusters import Cluster
+from server.gaps.clusters import asked as compared
 from server.gaps.gap_work import Looked
-from server.gaps.intake import GapIntake, Member, StoredGroup
+from server.gaps.intake import GapIntake, Member
 from tests.admin.samples import ask
 
 LANTERN = "https://lantern.example"
@@ -85,7 +87,7 @@ def make_gap(runtime, id, asked, site_id="lantern", outcome=Outcome.REFUSED):
     batch = intake.waiting(1000)
     texts = {text for text, _ in asked}
     members = [Member(one, one.question, None) for one in batch.badly if one.question in texts]
-    group = StoredGroup(id, asked[0][0], "en", False, None, 0, len(members), ())
+    group = Cluster(id, compared(asked[0][0], "en"), len(members))
     intake.store(site_id, [(group, members)])
     intake.done(batch)
     return runtime.stores.gaps.get(id)

@@ -8,7 +8,9 @@ from itertools import accumulate
 from sqlalchemy import insert
 
 from server.domain.site import Site
-from server.gaps.intake import GapIntake, Member, StoredGroup
+from server.gaps.clusters import Cluster
+from server.gaps.clusters import asked as compared
+from server.gaps.intake import GapIntake, Member
 from server.storage.database import Database
 from server.storage.schema import metadata
 from server.storage.schema.conversations import COUNTED, conversation_labels, model_usage
@@ -204,7 +206,7 @@ class Seeding:
             asked.setdefault((one.site_id, one.question), []).append(Member(one, one.question, None))
         for site_id, *_ in SITES:
             groups = [
-                (StoredGroup(self.id(), question, "en", False, None, 0, len(members), ()), members)
+                (Cluster(self.id(), compared(question, "en"), len(members)), members)
                 for (of_site, question), members in asked.items()
                 if of_site == site_id
             ]

@@ -68,19 +68,9 @@ def test_words_that_are_not_understood_are_searched_and_not_embedded(shop, text,
     assert unknown not in query.searched_text
 
 
-def test_a_query_says_what_it_was_translated_from_and_how_much_of_it_was_understood(shop):
-    translated = searched(shop, "Was kostet ein Flusspferd?", "de").translated
-    assert (translated.text, translated.language, translated.share) == (
-        "Was kostet ein Flusspferd?",
-        "de",
-        0.5,
-    )
-    assert searched(shop, "What does a parcel cost?", "en").translated is None
-
-
 def test_a_question_without_a_known_word_stays_as_it_is(shop):
     query = searched(shop, "Xylophon Quark Zebra?", "de")
-    assert (query.text, query.language, query.translated) == ("Xylophon Quark Zebra?", "de", None)
+    assert (query.text, query.language) == ("Xylophon Quark Zebra?", "de")
 
 
 def test_an_embedder_that_reads_the_question_gets_it_as_it_was_asked(shop):

@@ -1,7 +1,7 @@
 import http.client
 import json
 import threading
-from dataclasses import replace
+from dataclasses import asdict, replace
 from urllib.parse import urlsplit
 
 import pytest
@@ -206,7 +206,7 @@ def dead_process(app, monkeypatch, frames):
     owner = f"shop:{app.extensions['docent-tokens'].read(visitor.token).id}"
     asked = {"text": "How long?", "conversation_id": conversation, "page": None}
     copy = Snapshot(owner, "dead", asked, [meta, *frames], False)
-    app.extensions["docent"].shared.cache.set("stream:m", copy.to_json(), 60)
+    app.extensions["docent"].shared.cache.set("stream:m", json.dumps(asdict(copy)), 60)
     return visitor
 
 
@@ -242,10 +242,9 @@ def test_an_answer_that_its_dead_process_had_stored_is_not_written_again(make_ap
     app.extensions["docent-streams"].close(5)
     again = make_app()
     shared = again.extensions["docent"].shared.cache
-    copy = Snapshot.from_json(shared.get("stream:m"))
-    shared.set(
-        "stream:m", replace(copy, producer="dead too", frames=copy.frames[:2], finished=False).to_json(), 60
-    )
+    copy = Snapshot(**json.loads(shared.get("stream:m")))
+    left = replace(copy, producer="dead too", frames=copy.frames[:2], finished=False)
+    shared.set("stream:m", json.dumps(asdict(left)), 60)
     visitor.client = again.test_client()
     events = parse(visitor.resume("m:1").text)
     assert (events[-1].name, events[-1].data["answer"]) == ("done", ANSWER.text)

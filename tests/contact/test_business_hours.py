@@ -79,7 +79,7 @@ def test_only_one_hour_a_week():
 @pytest.mark.parametrize("text", ["", "   "])
 def test_no_hours_are_always(text):
     hours = BusinessHours.parse(text, "Asia/Tokyo")
-    assert hours.always
+    assert not hours.days
     assert hours.is_open(berlin(8, 3))
     assert hours.next_opening(berlin(8, 3)) is None
 

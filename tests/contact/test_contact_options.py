@@ -21,7 +21,7 @@ def test_what_is_stored_comes_back():
 
 @pytest.mark.parametrize("value", [None, "yes", 7, ["email"], {"email": 7, "webhook": None, "other": "x"}])
 def test_what_is_of_the_wrong_kind_counts_as_none(value):
-    assert ContactOptions.from_json(value) == ContactOptions()
+    assert ContactOptions.of({"contact": value}) == ContactOptions()
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_what_is_of_the_wrong_kind_counts_as_none(value):
     ],
 )
 def test_messages_are_taken_when_there_is_somewhere_to_send_them(given, channels):
-    options = ContactOptions.from_json(given)
+    options = ContactOptions.of({"contact": given})
     assert (options.channels, options.on) == (channels, bool(channels))
 
 

@@ -24,9 +24,9 @@ from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.protocols import ModelError
 from server.domain.question import Query, Question, Turn
 from server.domain.site import Site
-from server.domain.tuning import Tuning
 from server.retrieval.rarity import Rarity
 from server.runtime.answering import QueryWork
+from server.settings.tuning import Tuning
 
 TEXTS = [
     "",

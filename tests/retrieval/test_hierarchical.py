@@ -7,9 +7,9 @@ import pytest
 from server.domain.chunk import Chunk
 from server.domain.derived import PageFacts, record_id
 from server.domain.question import Query
-from server.domain.tuning import Tuning
 from server.models.openai import OpenAIChat
 from server.retrieval.published.hierarchical import HierarchicalOptions, units
+from server.settings.tuning import Tuning
 from tests.openai_server import OpenAIServer
 from tests.servers import HERE
 from tests.strategy_shop import URL, Shop
@@ -155,7 +155,7 @@ def test_the_mode_hard_returns_chunks_of_the_picked_pages_only(make):
 
 
 def test_the_mode_hard_follows_an_earlier_question_as_much_as_hybrid_does(make):
-    shop = make("hierarchical[mode=hard,units=pages,picked=1]", tuning=Tuning(history_share=1.0))
+    shop = make("hierarchical[mode=hard,units=pages,picked=1]", tuning=Tuning(tune_history_share=1.0))
     shop.put(KETTLE, PUMP)
     earlier = ("How is the pump descaled?",)
     hits = shop.strategy.retriever.retrieve(Query("and then?", "en", previous=earlier), 3)

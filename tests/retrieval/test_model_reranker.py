@@ -7,7 +7,6 @@ import pytest
 from server.domain.chunk import Changes, Chunk
 from server.domain.question import Query
 from server.domain.site import Site
-from server.domain.tuning import Tuning
 from server.indexes.vectors import ChromaVectorIndex, open_chroma
 from server.indexes.words import SqlWordIndex
 from server.models.embedded import EmbeddedEmbedder
@@ -15,6 +14,7 @@ from server.models.openai import OpenAIChat
 from server.models.rerank import HttpRelevance
 from server.retrieval.parts import Parts
 from server.retrieval.table import made_strategy
+from server.settings.tuning import Tuning
 from server.storage.columns import now
 from server.storage.content.content import ContentStore
 from server.storage.content.reader import PageRecord
@@ -59,7 +59,7 @@ class Shop:
         def failed(kind, message):
             self.failures.append(kind)
 
-        tuning = Tuning(rerank=rerank)
+        tuning = Tuning(tune_rerank=rerank)
         parts = Parts(self.embedder, self.vectors, self.words, self.content.live, failed, tuning, **models)
         return made_strategy("hybrid", parts)
 

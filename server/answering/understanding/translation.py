@@ -18,7 +18,7 @@ from server.answering.understanding.glossary import Found, languages, look_up, w
 from server.answering.understanding.question_words import content_text
 from server.answering.understanding.steps import Understanding
 from server.domain.protocols import ChatModel, Incidents, Prompt
-from server.domain.question import Query, Translation
+from server.domain.question import Query
 from server.indexes.tokens import tokens
 from server.indexes.vocabulary import Vocabulary
 from server.languages.loader import language as known
@@ -86,7 +86,7 @@ class GlossaryStep:
             return so_far
         reads_question = not self.reads or query.language in self.reads
         meaning = query.text if reads_question else found.understood
-        return in_language(so_far, found.text, self.target, found.share, meaning)
+        return in_language(so_far, found.text, self.target, meaning)
 
     @property
     def target(self) -> str:
@@ -235,16 +235,11 @@ class ModelTranslationStep:
         return in_language(so_far, text, target) if text else self._glossary.apply(so_far)
 
 
-def in_language(
-    so_far: Understanding, text: str, language: str, share: float = 1.0, meaning: str = ""
-) -> Understanding:
+def in_language(so_far: Understanding, text: str, language: str, meaning: str = "") -> Understanding:
     """Return the state with `text` as the query, unless `text` is empty."""
     if not text:
         return so_far
-    query = so_far.query
-    translation = Translation(query.text, query.language, share)
-    changed = replace(query, text=text, language=language, meaning=meaning, translated=translation)
-    return replace(so_far, query=changed)
+    return replace(so_far, query=replace(so_far.query, text=text, language=language, meaning=meaning))
 
 
 _RULES = """\

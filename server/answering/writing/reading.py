@@ -9,7 +9,8 @@ __all__ = ["NeighbourReader", "joined_text"]
 
 
 class NeighbourReader:
-    """Implements Reader: adds neighbouring chunks of the same section."""
+    """Between retrieval and writing: gives the writer more of the page around each kept chunk, neighbouring
+    chunks of the same section."""
 
     def __init__(self, page: Callable[[str], Sequence[Chunk]], neighbours: int) -> None:
         """`page` returns the chunks of a page in order; `neighbours` is the number added on each side."""
@@ -17,7 +18,8 @@ class NeighbourReader:
         self._neighbours = neighbours
 
     def widen(self, chunks: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """Return the widened chunks. No text occurs twice: kept chunks and used neighbours are skipped."""
+        """Return the widened chunks in the same order; each text contains that of the chunk that was given,
+        and is verbatim. No text occurs twice: kept chunks and used neighbours are skipped."""
         taken = {hit.chunk.id for hit in chunks}
         pages = {url: list(self._page(url)) for url in dict.fromkeys(hit.chunk.url for hit in chunks)}
         widened = []

@@ -8,7 +8,6 @@ from typing import Any
 
 from flask import Response, jsonify, request
 
-from server.answering.chat import response as answer_response
 from server.api.access import chat, configuration, crawling, dialogue, people_stores, stores
 from server.api.caller import json_body, known_site, limit, message_text, network_address
 from server.api.errors import ApiError
@@ -24,7 +23,7 @@ from server.api.keyed.schemas import (
     shown,
 )
 from server.api.refusals import refused_access
-from server.domain.answer import Answer
+from server.api.visitor.chat import whole
 from server.domain.curated import CuratedAnswer
 from server.domain.gap import GapStatus
 from server.domain.question import PROGRAM
@@ -124,9 +123,7 @@ def ask() -> Response:
     except UnknownConversation:
         text = "This conversation is not one of the key, or was erased. Leave conversation_id out."
         raise ApiError(404, "conversation_unknown", text) from None
-    *_, answer = exchange.events()
-    assert isinstance(answer, Answer), "an exchange ends with its answer"
-    return jsonify(answer_response(exchange.conversation_id, exchange.message_id, answer))
+    return jsonify(whole(exchange))
 
 
 def sites() -> Response:

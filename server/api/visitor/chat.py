@@ -60,7 +60,7 @@ def ask() -> Response:
             "This conversation is not yours or was erased. Leave conversation_id out to start a new one.",
         ) from None
     if not body.stream:
-        return jsonify(_whole(exchange))
+        return jsonify(whole(exchange))
     asked = {"text": message, "conversation_id": exchange.conversation_id, "page": page and asdict(page)}
     return _event_stream(streams().start(exchange.message_id, caller.key, asked, lambda: _events(exchange)))
 
@@ -85,7 +85,8 @@ def _seen(caller: Caller, shown: DisclosureRequest | None) -> str:
     return seen_text(caller.site, shown.text, shown.more) if shown else ""
 
 
-def _whole(exchange: Exchange) -> dict[str, object]:
+def whole(exchange: Exchange) -> dict[str, object]:
+    """The finished answer, as one JSON object."""
     *_, answer = exchange.events()
     assert isinstance(answer, Answer), "an exchange ends with its answer"
     return answer_response(exchange.conversation_id, exchange.message_id, answer)

@@ -35,13 +35,6 @@ class Snapshot:
     frames: list[str]
     finished: bool
 
-    def to_json(self) -> str:
-        return json.dumps(asdict(self), ensure_ascii=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> Snapshot:
-        return cls(**json.loads(text))
-
 
 class EventLog:
     """Events of one answer, written by one thread and read by any number of threads."""
@@ -146,7 +139,7 @@ class StreamCopies:
     def last_copy(self, message_id: str) -> Snapshot | None:
         """Return the last copy of the log by any process, or None. Raises StorageError."""
         text = self._cache().get(stream_key(message_id))
-        return Snapshot.from_json(text) if text else None
+        return Snapshot(**json.loads(text)) if text else None
 
     def is_alive(self, producer: str) -> bool:
         """Return whether the process that writes a log is alive. Raises StorageError."""
@@ -194,7 +187,8 @@ class StreamCopies:
         snapshot = events.snapshot(self._process)
         size = len(snapshot.frames) + snapshot.finished
         if size != self._written.get(events.message_id):
-            self._cache().set(stream_key(events.message_id), snapshot.to_json(), KEEP_S)
+            text = json.dumps(asdict(snapshot), ensure_ascii=False)
+            self._cache().set(stream_key(events.message_id), text, KEEP_S)
             self._written[events.message_id] = size
 
 
@@ -263,8 +257,7 @@ class Streams:
             for name, data in events():
                 log.add(name, data)
         except Exception as error:  # noqa: BLE001  after any error, the visitor must see that it ended
-            failure = failure_of(error)
-            log.add("error", error_body(failure.code, failure.message, failure.retry_after))
+            log.add("error", failure_of(error).body)
         finally:
             log.finish()
 

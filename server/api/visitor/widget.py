@@ -1,5 +1,7 @@
 """GET /api/v1/sites/<id>/widget?language=CODE: what the widget needs before the first question."""
 
+from dataclasses import asdict
+
 from flask import Response, jsonify, request
 
 from server.answering.disclosure import Disclosure
@@ -35,8 +37,8 @@ def _configuration(site: Site) -> dict[str, object]:
         "suggestions": list(welcome.suggestions),
         "look": _look(site),
         "disclosure": Disclosure.of(site, language, is_ai=settings.models.uses_chat_model).to_json(),
-        "consent": Consent.of(site.options).to_json(),
-        "context": PageUse.of(site.options).to_json(),
+        "consent": asdict(Consent.of(site.options)),
+        "context": asdict(PageUse.of(site.options)),
         "contact": public_contact(site),
         "limits": {"message_chars": settings.limits.message_chars},
     }

@@ -4,7 +4,8 @@ import pytest
 
 from server.domain.answer import Outcome
 from server.domain.gap import GapKind, GapStatus, Missing, Solved
-from server.gaps.intake import GapIntake, Member, StoredGroup
+from server.gaps.clusters import Cluster, asked
+from server.gaps.intake import GapIntake, Member
 from tests.admin import samples_gaps
 from tests.admin.samples import ask
 
@@ -74,7 +75,7 @@ def test_a_follow_up_is_shown_with_what_was_asked_before_and_never_rewritten(ope
     )  # fmt: skip
     intake = GapIntake(runtime.database, 0.5)
     member = Member(intake.waiting(9).badly[0], "bulbs for cars", None)
-    intake.store("lantern", [(StoredGroup("cars", "bulbs for cars", "en", False, None, 0, 1, ()), [member])])
+    intake.store("lantern", [(Cluster("cars", asked("bulbs for cars", "en"), 1), [member])])
     for address in (PAGE, f"{PAGE}/cars"):
         page = operator.get(address).text
         assert "And for cars?" in page

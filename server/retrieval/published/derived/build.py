@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from server.domain.chunk import Chunk
 from server.domain.derived import Monitor, Record, SiteText
-from server.domain.protocols import Embedder, Vector, VectorSearch
+from server.domain.protocols import Embedder, Vector, VectorIndex
 from server.retrieval.parts import SideIndexes
 from server.retrieval.published.derived.asking import ModelTasks
 
@@ -101,7 +101,7 @@ class Kit:
     asking: ModelTasks
     embedder: Embedder
     monitor: Monitor
-    chunk_vectors_of: VectorSearch
+    chunk_vectors_of: VectorIndex
     """The vectors of the chunks."""
     side: Callable[[str], SideIndexes]
     written: dict[str, set[str]] = field(default_factory=dict)
