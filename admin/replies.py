@@ -48,7 +48,7 @@ def unchanged() -> None:
 
 
 def note(operator: Operator, action: str, **details: object) -> None:
-    """What somebody did who was not logged in when the request began."""
+    """What somebody did who was not logged in when the request began, or is not when it ends."""
     people_stores().audit.add(operator.email, action, "", details)
 
 

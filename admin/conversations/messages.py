@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 from wtforms import TextAreaField
@@ -104,13 +104,11 @@ def message_again(request_id: str) -> ResponseReturnValue:
     """Sends a message on every way of its site on which it did not arrive; on all when it did on each."""
     found = delivery().contact.get(request_id)
     channels = ContactOptions.of(stores().sites.get(found.site_id).options).channels
-    if channels:
-        delivery().deliveries.again(request_id, channels)
-        flash(_("It is being sent again. Reload this page in a moment to see if it arrived."), "done")
-    else:
+    if not channels:
         said = _("This site has no address for messages: set an e-mail address or a webhook first.")
-        flash(said, "problem")
-    return redirect(url_for("admin.message", request_id=request_id))
+        return refused(said, "message")
+    delivery().deliveries.again(request_id, channels)
+    return done(_("It is being sent again. Reload this page in a moment to see if it arrived."), "message")
 
 
 @page.post("/messages/<request_id>/reply")

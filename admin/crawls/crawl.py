@@ -13,7 +13,7 @@ from admin.formats import number
 from admin.lists import listed, one_of
 from admin.page import Page
 from admin.people.sessions import safe_next
-from admin.replies import download, progress
+from admin.replies import download, progress, refused, unchanged
 from admin.sites import sites as sites_page
 from admin.stored import translated
 from admin.texts import _, lazy
@@ -132,6 +132,7 @@ def _control(action: str) -> None:
             run: CrawlRun = getattr(crawling().control, action)(site.id)
         except WrongState:
             # It ended between the look and the click.
+            unchanged()
             flash(_("The crawl of %(name)s has ended in the meantime.", name=site.name), "done")
         else:
             flash(_answer(run, action), "done")
@@ -154,7 +155,7 @@ def site_schedule(site: Site) -> ResponseReturnValue:
         stores().schedules.clear(site.id)
         flash(_("%(name)s is crawled only when you ask for it.", name=site.name), "done")
     else:
-        flash(_("Choose how often the site is crawled."), "problem")
+        return refused(_("Choose how often the site is crawled."), "site")
     return redirect(url_for("admin.site", site_id=site.id))
 
 

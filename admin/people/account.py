@@ -24,7 +24,7 @@ from admin.people.passwords import (
 )
 from admin.people.sessions import idle, log_out, renew
 from admin.people.sign_ins import EVENTS
-from admin.replies import changed, done, unchanged
+from admin.replies import changed, done, note, unchanged
 from admin.texts import LANGUAGES, _, lazy, ngettext, written_in
 from server.api.access import configuration, people_stores, shared
 from server.domain.roles import Role
@@ -163,7 +163,7 @@ def account_second_off() -> ResponseReturnValue:
 @page.post("/account/sessions/<session_id>/end", role=Role.VIEWER)
 def account_session_end(session_id: str) -> ResponseReturnValue:
     if g.operator_session.id == session_id:
-        changed("ended the own session")
+        note(g.operator, "ended the own session")
         log_out()
         return redirect(url_for("admin.login"))
     if people_stores().sessions.end_one(g.operator.id, session_id):

@@ -112,6 +112,8 @@ def login_with_code() -> ResponseReturnValue:
 
 @page.post("/logout")
 def logout() -> ResponseReturnValue:
+    if operator := current_operator():
+        note(operator, "logout")
     log_out()
     return done(_("You are logged out."), "login")
 

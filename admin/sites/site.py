@@ -71,8 +71,10 @@ def site_progress(site: Site) -> ResponseReturnValue:
 def site_crawl(site: Site) -> ResponseReturnValue:
     run = stores().crawls.latest(site.id)
     if is_active(run):
+        unchanged()
         flash(_("A crawl of %(name)s is already under way.", name=site.name), "done")
     elif run is not None and run.is_open:
+        unchanged()
         flash(_("The crawl of %(name)s is paused. Resume it, or stop it first.", name=site.name), "problem")
     else:
         crawling().start(site.id)

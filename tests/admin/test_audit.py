@@ -3,6 +3,9 @@
 import io
 import json
 
+import pytest
+
+from server.domain.contact import Channel
 from tests.admin.conftest import EMAIL, PASSWORD, Browser, log_in
 from tests.admin.routes import PUBLIC, VALUES, rules
 
@@ -61,3 +64,37 @@ def test_a_restore_on_the_dashboard_keeps_the_log_and_appends_to_it(operator, ru
     assert after[: len(before)] == before
     assert [one.action for one in after[len(before) :]] == ["restored a backup"]
     assert runtime.people.audit.verify().broken == ()
+
+
+def test_logging_out_leaves_an_entry(app, runtime, operator_id):
+    for path in ("/admin/logout", "/admin/account/sessions/{}/end"):
+        browser = Browser(app)
+        log_in(browser)
+        here = runtime.people.sessions.of(operator_id)[0].id
+        browser.send("/admin/account", {}, path.format(here))
+        assert browser.get("/admin/account").status_code == 302, "logged out"
+    actions = [(entry.operator, entry.action) for entry in runtime.people.audit.recent(4)]
+    assert actions == [
+        (EMAIL, "ended the own session"),
+        (EMAIL, "logged in"),
+        (EMAIL, "logout"),
+        (EMAIL, "logged in"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [
+        ("/admin/sites/{site}/schedule", {"every": "sometimes"}),
+        ("/admin/sites/{site}/crawl/pause", {}),
+        ("/admin/sites/{site}/sources/gone/remove", {}),
+        ("/admin/messages/{message}/again", {}),
+    ],
+)
+def test_a_form_that_changes_nothing_leaves_no_entry(operator, runtime, site, path, form):
+    writer = ("lantern", "v", "v@visitor.example")
+    message = runtime.delivery.contact.add(*writer, "Call me", None, [Channel.EMAIL])
+    before = runtime.people.audit.verify().entries
+    answer = operator.send("/admin/", form, path.format(site=site.id, message=message.id))
+    assert answer.status_code == 302
+    assert runtime.people.audit.verify().entries == before
