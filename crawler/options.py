@@ -16,7 +16,7 @@ _NOT_OURS_TO_SET = frozenset(
     {"host", "content-length", "transfer-encoding", "connection", "accept-encoding", "range"}
 )
 _POSITIVE = (
-    *("max_pages", "max_urls", "concurrency", "max_bytes", "timeout_s", "page_time_s"),
+    *("max_pages", "max_urls", "share_from", "concurrency", "max_bytes", "timeout_s", "page_time_s"),
     *("host_concurrency", "sitemap_max_urls", "sitemap_max_bytes", "sitemap_max_files"),
     *("sitemap_total_bytes", "sitemap_total_s"),
     *("max_hosts", "max_path_depth", "max_repeats", "max_query_variants", "max_shape_urls", "endless_after"),
@@ -24,7 +24,7 @@ _POSITIVE = (
     *("render_pages", "render_time_s", "render_max_requests", "render_max_bytes"),
 )
 _NOT_NEGATIVE = (
-    *("max_depth", "delay_s", "retries", "max_redirects", "max_seconds"),
+    *("max_depth", "delay_s", "max_delay_s", "max_wait_s", "retries", "max_redirects", "max_seconds"),
     *("near_duplicates", "max_date_years", "max_feeds"),
 )
 

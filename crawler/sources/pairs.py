@@ -197,6 +197,7 @@ def read_addresses(
             exclude=(),
             max_depth=0,
             max_pages=2 * len(part) + 10,
+            max_feeds=0,
             use_sitemaps=False,
         )
         with closing(crawl(chosen, {url: known[url] for url in part if url in known})) as outcomes:

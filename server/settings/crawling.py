@@ -98,7 +98,7 @@ class CrawlingSettings(Group):
     max_shape_urls: int = Field(default=50_000, ge=1)
     """Most addresses that differ only in numbers, dates and ids."""
     max_date_years: int = Field(default=5, ge=0)
-    """How many years ahead a date in a calendar's address may be, and twice as many back. 0: no limit."""
+    """How many years ahead a date in a calendar's address may be, and ten times as many back. 0: no limit."""
     endless_after: int = Field(default=50, ge=1)
     """Pages in a row with one address pattern and no new content, after which the crawl skips the pattern."""
 

@@ -425,6 +425,9 @@ def test_a_line_of_5_megabytes_and_deep_nesting_are_read(site, ends) -> None:
         ({"start_urls": ("what is this",)}, "is no web address"),
         ({"start_urls": ("https://example.com/",), "max_pages": 0}, "max_pages must be more than 0"),
         ({"start_urls": ("https://example.com/",), "delay_s": -1}, "delay_s must not be negative"),
+        ({"start_urls": ("https://example.com/",), "max_delay_s": -1}, "max_delay_s must not be negative"),
+        ({"start_urls": ("https://example.com/",), "max_wait_s": -1}, "max_wait_s must not be negative"),
+        ({"start_urls": ("https://example.com/",), "share_from": 0}, "share_from must be more than 0"),
         ({"start_urls": ("https://example.com/",), "exclude": ("cart",)}, 'Pattern "cart"'),
     ],
 )

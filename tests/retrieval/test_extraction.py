@@ -13,6 +13,7 @@ from server.retrieval.published.graph.extraction import (
     ExtractedRelation,
     extract,
     read,
+    sentences_of,
     written,
 )
 from tests.openai_server import OpenAIServer
@@ -179,3 +180,8 @@ def test_code_gives_no_entities_without_a_model():
     (found,) = extract(kit_of(), [page], gleanings=0)
     assert "BigName" not in names(found)
     assert "Glow Maxi" in names(found)
+
+
+def test_code_in_a_list_is_no_sentence():
+    text = "Some prose stands here first.\n  ```\n  This Line Is Code of some length.\n  ```\nMore prose follows."
+    assert list(sentences_of(text)) == ["Some prose stands here first.", "More prose follows."]

@@ -294,7 +294,7 @@ def sentences_of(text: str) -> Iterator[str]:
     """Sentences of a text, without those of code."""
     code = False
     for _, content in lines(text):
-        if content.startswith("```"):
+        if content.lstrip().startswith("```"):
             code = not code
         elif not code:
             for sentence in split_sentences(content.replace("\t", " ")):

@@ -66,7 +66,7 @@ LONG = 1200
 SUMMARY = 500
 """Tokens of a summary at most."""
 SENTENCES = 3
-"""Characters of a description that no model made."""
+"""Sentences of a description that no model made."""
 LOOKED_AT = 40
 """Sentences of which those are chosen."""
 LONGEST_DESCRIPTION = 400

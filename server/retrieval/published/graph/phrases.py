@@ -2,7 +2,7 @@
 
 Names in capitals, what stands in quotation marks, years, identifiers and product codes; in scripts
 without capitals the words that a page without a dictionary can be taken apart into. Names that a site
-gives its own things in headings are found by `server.retrieval.published.graph.phrases`.
+gives its own things in headings are found too.
 """
 
 import re
