@@ -106,7 +106,7 @@ def test_a_removal_that_was_cut_off_is_done_by_the_next_worker(runtime, monkeypa
         raise KeyboardInterrupt
 
     runtime.crawling.remove_site("shop")
-    monkeypatch.setattr(runtime.crawling, "_drop_indexes", cut_off)
+    monkeypatch.setattr(runtime.crawling._removal, "_drop_indexes", cut_off)
     with pytest.raises(KeyboardInterrupt):
         runtime.crawling.finish_removal("shop")
     monkeypatch.undo()
