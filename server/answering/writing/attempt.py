@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from server.answering.trace import Trace
 from server.answering.verifying.citations import Citer, with_markers
-from server.answering.verifying.verifier import Doubt, Verified, Verifier
+from server.answering.verifying.verifier import Verified, Verifier
 from server.answering.writing.markup import without_pictures, without_unseen
 from server.domain.answer import Answer, AnswerEvent, Claim, Delta, Outcome
 from server.domain.chunk import ScoredChunk
@@ -92,7 +92,7 @@ class Attempt:
         """Hold back an introduction until a claim follows it, or remove it if it says something itself."""
         with self._trace.step("verify"):
             verified = self._verifier.verify_introduction(claim)
-        if verified.doubt:
+        if verified.reason:
             self._remove(verified)
         else:
             self._held.append(claim)
@@ -100,9 +100,9 @@ class Attempt:
     def _remove(self, verified: Verified) -> None:
         self.removed.append(verified.claim.text)
         self.why = self.why or verified.reason
-        self.leaked += verified.doubt is Doubt.LEAK
+        self.leaked += verified.leaked
         # A leak must not appear in the trace either, which the dashboard shows.
-        shown = "" if verified.doubt is Doubt.LEAK else verified.claim.text
+        shown = "" if verified.leaked else verified.claim.text
         self._trace.add_to("removed", {"claim": shown, "reason": verified.reason})
         self._note(verified, why=verified.reason or "the site's pages that may be cited do not have it")
 
@@ -152,7 +152,7 @@ def claim_note(verified: Verified, chunks: Sequence[str], why: str = "", markers
     """
     proven = dict.fromkeys(proof.source for proof in verified.proofs) or dict.fromkeys(verified.claim.sources)
     # A leak must not appear in the trace, which the dashboard shows.
-    shown = "" if verified.doubt is Doubt.LEAK else verified.claim.text
+    shown = "" if verified.leaked else verified.claim.text
     return {
         "text": shown,
         "support": round(verified.support, 3),
