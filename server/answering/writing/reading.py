@@ -5,8 +5,6 @@ from dataclasses import replace
 
 from server.domain.chunk import Chunk, ScoredChunk, joined_text
 
-__all__ = ["NeighbourReader", "joined_text"]
-
 
 class NeighbourReader:
     """Implements Reader: adds neighbouring chunks of the same section."""
