@@ -84,10 +84,6 @@ class Engine(Protocol):
         """The embedder for many texts."""
 
     @property
-    def incidents(self) -> Incidents:
-        """The store that failures are recorded in."""
-
-    @property
     def sources(self) -> AnswerSources:
         """The curated answers and the shared cache."""
 

@@ -46,8 +46,7 @@ def write_draft(
     written = _collected(steps.write(question, query, read, trace, writers), events)
     if written is None:
         return None
-    notes = trace.listed("removed")[before:]
-    removed = tuple(str(note.get("claim")) for note in notes if isinstance(note, dict))
+    removed = tuple(note["claim"] for note in trace.listed("removed")[before:])
     seen = steps.seen_by(written.model, query, read)
     return HeldDraft(Draft(written, tuple(seen), removed), tuple(events))
 
