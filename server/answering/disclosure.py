@@ -57,4 +57,4 @@ def _phrase(is_ai: bool) -> Phrase:
 
 
 def _spoken() -> list[str]:
-    return [code for code, one in languages().items() if one.texts.assistant]
+    return [code for code, one in languages().items() if one.texts.get(Phrase.ASSISTANT)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -55,26 +55,13 @@ class SiteParts:
     """What the site says of itself."""
 
 
-class CuratedSource(Protocol):
-    """Source of a site's curated answers."""
-
-    def all(self, site_id: str) -> Sequence[CuratedAnswer]: ...
-
-
-class NoCurated:
-    """Implements CuratedSource without any answers, so that only the pages answer."""
-
-    def all(self, site_id: str) -> Sequence[CuratedAnswer]:
-        """Return no answers."""
-        return ()
-
-
 @dataclass(frozen=True, slots=True)
 class AnswerSources:
     """Sources of answers that are not written from pages."""
 
-    curated: CuratedSource
     cache: Cache
+    curated: Callable[[str], Sequence[CuratedAnswer]] = lambda site_id: ()
+    """Returns the curated answers of a site; none where only the pages shall answer."""
 
 
 class Engine(Protocol):
@@ -95,10 +82,6 @@ class Engine(Protocol):
     @property
     def document_embedder(self) -> Embedder:
         """The embedder for many texts."""
-
-    @property
-    def incidents(self) -> Incidents:
-        """The store that failures are recorded in."""
 
     @property
     def sources(self) -> AnswerSources:

@@ -1,48 +1,18 @@
 """Docent's own phrases in the visitor's language, or in English when a language lacks one."""
 
 from datetime import date
-from enum import StrEnum
 
 from server.languages.loader import language as known
 from server.languages.loader import languages as all_known
 from server.languages.sections import Dates
+from server.languages.sections import Phrase as Phrase
 
 _ENGLISH = known("en").texts
 
 
-class Phrase(StrEnum):
-    """Names of the phrases in the language files. They say nothing about the site except its title."""
-
-    ASSISTANT = "assistant"
-    AI_ASSISTANT = "ai_assistant"
-    REFUSED = "refused"
-    COVERS = "covers"
-    NEAREST = "nearest"
-    UNSURE = "unsure"
-    DOUBTFUL = "doubtful"
-    GREETING = "greeting"
-    EXAMPLES = "examples"
-    THANKS = "thanks"
-    GOODBYE = "goodbye"
-    WELLBEING = "wellbeing"
-    PRAISE = "praise"
-    IDENTITY = "identity"
-    GIBBERISH = "gibberish"
-    INSULT = "insult"
-    COMPLAINT_ANSWER = "complaint_answer"
-    COMPLAINT_SERVICE = "complaint_service"
-    EMERGENCY = "emergency"
-    PERSON = "person"
-    LEAVE = "leave"
-    CONTACT = "contact"
-    NO_CONTACT = "no_contact"
-    ABOUT = "about"
-    WHICH = "which"
-
-
 def say(what: Phrase, language: str, title: str = "") -> str:
     """Return the phrase in `language`, or in English when the language has none."""
-    text: str = getattr(known(language).texts, what) or getattr(_ENGLISH, what)
+    text = known(language).texts.get(what) or _ENGLISH[what]
     return text.format(title=title)
 
 
@@ -72,10 +42,10 @@ def _dated(language: str) -> Dates:
 
 def languages() -> frozenset[str]:
     """Return the languages in which Docent has phrases."""
-    return frozenset(code for code, one in all_known().items() if one.texts.refused)
+    return frozenset(code for code, one in all_known().items() if one.texts.get(Phrase.REFUSED))
 
 
 def asks_which(text: str) -> bool:
     """Return whether `text` begins like a clarifying question."""
-    ends = (one.texts.which.rsplit("{title}", 1)[-1] for one in all_known().values() if one.texts.which)
-    return any(end in text.split("\n", 1)[0] for end in ends)
+    asking = (one.texts.get(Phrase.WHICH) for one in all_known().values())
+    return any(which.rsplit("{title}", 1)[-1] in text.split("\n", 1)[0] for which in asking if which)

@@ -103,8 +103,7 @@ class Pipeline:
     def _finished(self, answer: Answer, trace: Trace) -> Answer:
         notes = {**trace.notes, **answer.trace}
         if "claims" not in answer.trace:  # a cached answer brings its own
-            claims = [note for note in trace.listed("claims") if isinstance(note, dict)]
-            notes |= claims_for_trace(answer, claims, notes.get("removed_by_grading", ()))
+            notes |= claims_for_trace(answer, trace.listed("claims"), notes.get("removed_by_grading", ()))
         return replace(
             answer,
             strategy=self.steps.strategy.name,

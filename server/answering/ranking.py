@@ -8,10 +8,9 @@ it has the kind of fact that is asked for. The weights are in learned.json.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.derived import Calibration
 from server.domain.protocols import TOKEN_NUMBERS, TOKEN_SCALE, Embedder, ModelError, embedded
 from server.domain.question import Query
-from server.indexes.sentence_vectors import ChunkVectors
+from server.indexes.sentence_vectors import SentenceVectors
 from server.retrieval.hybrid import uncrowded
 from server.retrieval.parts import ranked
 from server.retrieval.rarity import Rarity, chunk_tokens, chunk_words, coverage
@@ -59,14 +58,6 @@ LEARNED: dict[str, dict[str, dict[str, float]]] = json.loads(
 _WEIGHTS = {by: np.array([LEARNED[by]["section"][name] for name in SECTION]) for by in COMPARISONS}
 
 
-class StoredVectors(Protocol):
-    """Vectors of the texts and tokens of chunks."""
-
-    def of(self, chunks: Sequence[Chunk]) -> Mapping[str, ChunkVectors]:
-        """Return the vectors of the `compared_texts` and of the tokens of each chunk, by its id. Raises
-        ModelError."""
-
-
 class Comparer:
     """Compares questions with sections in meaning. As a RetrievalStep, it compares the best results that no
     earlier step has compared, such as those of pinned pages."""
@@ -74,7 +65,7 @@ class Comparer:
     name = "comparison in meaning"
 
     def __init__(
-        self, embedder: Embedder, calibration: Calibration, vectors: StoredVectors | None = None
+        self, embedder: Embedder, calibration: Calibration, vectors: SentenceVectors | None = None
     ) -> None:
         """Without stored `vectors`, nothing is compared."""
         self._embedder = embedder

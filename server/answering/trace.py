@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import perf_counter
+from typing import Any
 
 from server.domain.chunk import ScoredChunk
 from server.tracing import span
@@ -21,7 +22,7 @@ class Trace:
 
     def __init__(self) -> None:
         self.timings_ms: dict[str, float] = {}
-        self.notes: dict[str, object] = {}
+        self.notes: dict[str, Any] = {}
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
@@ -50,11 +51,8 @@ class Trace:
 
     def add_to(self, name: str, value: object) -> None:
         """Append to the list under `name`."""
-        noted = self.notes.setdefault(name, [])
-        if isinstance(noted, list):
-            noted.append(value)
+        self.notes.setdefault(name, []).append(value)
 
-    def listed(self, name: str) -> list[object]:
+    def listed(self, name: str) -> list[Any]:
         """Return the values appended under `name`."""
-        value = self.notes.get(name)
-        return value if isinstance(value, list) else []
+        return list(self.notes.get(name, []))

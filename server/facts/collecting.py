@@ -4,7 +4,7 @@ import logging
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from urllib.parse import unquote, urlsplit
 
@@ -18,7 +18,15 @@ from server.domain.derived import PageFacts, record_id
 from server.domain.sentences import plain_title
 from server.domain.site import Site
 from server.domain.site_fact import PAGES, FactKind, SiteFact
-from server.facts.reading import LONGEST_QUOTE, phones_in, postal_facts, read_facts, with_title
+from server.facts.reading import (
+    LONGEST_QUOTE,
+    REACHED,
+    Found,
+    phones_in,
+    postal_facts,
+    read_facts,
+    with_title,
+)
 from server.indexes.tokens import tokens
 from server.storage.content.page_facts import PageFactStore
 from server.storage.content.reader import ContentReader
@@ -43,7 +51,6 @@ _NO_PROFILE = re.compile(
 _NEAR = {FactKind.CONTACT: 3, FactKind.IMPRINT: 1}
 _OWN = ("hours", "about")
 """What the titles of further pages about the site name."""
-_REACHED = (FactKind.PHONE, FactKind.EMAIL)
 
 
 def keep_card(database: Database, site_id: str, base: str) -> None:
@@ -58,31 +65,6 @@ def keep_card(database: Database, site_id: str, base: str) -> None:
     log.info("the card of %s has %s facts", site_id, len(found))
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A fact on one page."""
-
-    kind: FactKind
-    label: str
-    value: str
-    url: str
-    quote: str = ""
-    language: str = ""
-    near: int = 0
-    """How much the page is about the site itself: 3 for its contact page, 2 for the start page, 1 for its
-    legal notice, 0 for others."""
-    named: bool = True
-    """Whether the label names something in particular."""
-
-    @property
-    def key(self) -> str:
-        """The same for a fact that is written in several ways or stands on several pages."""
-        if self.kind is FactKind.PHONE:
-            return re.sub(r"\D", "", self.value)[-9:]
-        label = "" if self.kind in (*_REACHED, FactKind.ADDRESS, FactKind.SOCIAL) else self.label
-        return f"{label}\n{self.value}".casefold()
-
-
 class Collector:
     """Collects the facts of one site."""
 
@@ -93,7 +75,7 @@ class Collector:
         self._about: set[str] = set()
         """Pages about the site itself."""
         self._own = frozenset(tokens(site.title or site.name, site.language))
-        self._found: dict[FactKind, dict[str, _Found]] = defaultdict(dict)
+        self._found: dict[FactKind, dict[str, Found]] = defaultdict(dict)
         self._labels: dict[tuple[str, str], str] = {}
         """Labels that the markup gives values of a kind."""
         self._pages_with: Counter[tuple[str, str]] = Counter()
@@ -113,7 +95,7 @@ class Collector:
         facts = [fact for kind in FactKind for fact in self._of_kind(kind)]
         spoken = [code for code, count in self._languages.most_common() if count >= _SPOKEN * self._pages]
         if spoken and all(spoken):
-            facts.append(_fact(_Found(FactKind.LANGUAGE, "", ", ".join(spoken), ""), main=True))
+            facts.append(_fact(Found(FactKind.LANGUAGE, "", ", ".join(spoken)), main=True))
         return facts
 
     def _read(self, chunks: Sequence[Chunk], marked: PageFacts) -> None:
@@ -126,12 +108,12 @@ class Collector:
         if near:
             self._about.add(page.url)
         if kind and page.kind not in (POST, LISTING):
-            self._add(_Found(kind, "", title, page.url, _opening(chunks), page.language, near))
+            self._add(Found(kind, "", title, _opening(chunks), page.url, page.language, near))
         if page.kind != POST:
             self._read_text(chunks, title, near)
         for name, label, value in marked.facts:
             if page.kind != POST or name == FactKind.EVENT:
-                found = _Found(FactKind(name), label, value, page.url, "", page.language, near)
+                found = Found(FactKind(name), label, value, "", page.url, page.language, near)
                 named = self._names(label)
                 if named:
                     self._labels.setdefault((name, found.key), label)
@@ -158,7 +140,7 @@ class Collector:
                 named = not is_own
                 if fact.kind is FactKind.HOURS or (fact.kind is FactKind.ADDRESS and not near):
                     named = named or not self._is_titled(fact.label, fact.kind, code)
-                self._add(_Found(fact.kind, fact.label, fact.value, chunk.url, fact.quote, code, near, named))
+                self._add(replace(fact, url=chunk.url, language=code, near=near, named=named))
 
     def _page_kind(self, page: Chunk, title: str) -> FactKind | None:
         """Return what a page is about by its title, or by the last part of its address."""
@@ -185,7 +167,7 @@ class Collector:
             if 0 < len(unit) <= LONGEST_QUOTE:
                 self._said[digits] = (chunk.url, unit, chunk.language)
 
-    def _add(self, found: _Found) -> None:
+    def _add(self, found: Found) -> None:
         """Keep each value once, from the page that says it best."""
         if found.kind is FactKind.SOCIAL:
             found = replace(found, label=_network(found.value))
@@ -203,11 +185,11 @@ class Collector:
         for url, (words, page) in self._links.items():
             is_framed = self._in_frame("link", url)
             if is_framed or page in self._about:
-                self._add(_Found(FactKind.SOCIAL, "", url, page))
+                self._add(Found(FactKind.SOCIAL, "", url, url=page))
             for kind in PAGES if is_framed else ():
                 known = any(one.url == url for one in self._found[kind].values())
                 if not known and card_pattern(self._site.language or "en", kind).fullmatch(words.strip()):
-                    self._add(_Found(kind, "", words, url, "", self._site.language))
+                    self._add(Found(kind, "", words, url=url, language=self._site.language))
 
     def _in_frame(self, name: str, key: str) -> bool:
         return self._pages_with[name, key] >= max(_SHARE * self._pages, min(self._pages, 3))
@@ -226,7 +208,7 @@ class Collector:
         )
         for key, one in ordered[: MOST.get(kind, MOST_OTHERS)]:
             shown = replace(one, label=self._labels.get((kind, key), one.label))
-            if one in main and kind in _REACHED:
+            if one in main and kind in REACHED:
                 # The heading of another page than the contact page says nothing about the number, and the
                 # words of a link on every page are "Contact us".
                 label = one.label if one.near == _NEAR[FactKind.CONTACT] else ""
@@ -234,22 +216,22 @@ class Collector:
                 shown = _bare(replace(one, label=given or label))
             yield _fact(shown, main=one in main)
 
-    def _with_quote(self, key: str, one: _Found) -> _Found:
+    def _with_quote(self, key: str, one: Found) -> Found:
         if one.quote or key not in self._said:
             return one
         url, quote, language = self._said[key]
         return replace(one, url=url, quote=quote, language=language)
 
-    def _own_addresses(self, found: dict[str, _Found]) -> dict[str, _Found]:
+    def _own_addresses(self, found: dict[str, Found]) -> dict[str, Found]:
         """Return the e-mail addresses at the site's own hosts, where its contact page or its frame shows
         them: other pages name those of partners too."""
         near = [one for one in found.values() if one.near or self._in_frame(one.kind, one.key)]
         own = {_domain(one.value) for one in near}
         return {key: one for key, one in found.items() if not own or one in near or _domain(one.value) in own}
 
-    def _main(self, kind: FactKind, found: Sequence[_Found]) -> list[_Found]:
+    def _main(self, kind: FactKind, found: Sequence[Found]) -> list[Found]:
         """Return the facts that answer questions which name nothing."""
-        if kind in _REACHED:
+        if kind in REACHED:
             framed = [one for one in found if self._in_frame(kind, one.key)]
             for group in (framed, *([one for one in found if one.near == near] for near in (3, 2, 1))):
                 if group:
@@ -258,25 +240,25 @@ class Collector:
         if kind in (FactKind.HOURS, FactKind.ADDRESS):
             own = [one for one in found if not one.named]
             quoted = [one for one in own if one.quote] or own
-            by_language: dict[str, list[_Found]] = defaultdict(list)
+            by_language: dict[str, list[Found]] = defaultdict(list)
             for one in sorted(quoted, key=lambda one: -one.near):
                 by_language[one.language].append(one)
             # Several on pages that are as near to the site: each may be another place's.
             return [some[0] for some in by_language.values() if len(some) == 1 or some[0].near > some[1].near]
         if kind in PAGES:
-            firsts: dict[str, _Found] = {}
+            firsts: dict[str, Found] = {}
             for one in found:
                 firsts.setdefault(one.language, one)
             return list(firsts.values())
         return []
 
 
-def _fact(one: _Found, *, main: bool) -> SiteFact:
+def _fact(one: Found, *, main: bool) -> SiteFact:
     fact_id = record_id(one.kind, one.key)[:16]
     return SiteFact(fact_id, one.kind, one.label, one.value, one.url, one.quote, one.language, main)
 
 
-def _bare(one: _Found) -> _Found:
+def _bare(one: Found) -> Found:
     """Return a number or an address of the site itself, quoted alone as its page writes it."""
     written = one.value if one.value in one.quote else ""
     if one.kind is FactKind.PHONE:
@@ -308,7 +290,7 @@ def _opening(chunks: Sequence[Chunk]) -> str:
     return next((text for text in texts if 30 <= len(text) <= LONGEST_QUOTE and "\t" not in text), "")
 
 
-def _quote(found: _Found, chunks: Sequence[Chunk]) -> str:
+def _quote(found: Found, chunks: Sequence[Chunk]) -> str:
     """Return the words of the page's text that say a value which its markup says; "" if none does."""
     if found.kind in (FactKind.SOCIAL, FactKind.PHONE):
         return ""

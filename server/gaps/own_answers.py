@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from server.answering.engine import AnswerSources, Engine, NoCurated, without_answer_cache
+from server.answering.engine import AnswerSources, Engine, without_answer_cache
 from server.answering.pipeline import Pipeline
 from server.answering.shortcuts.conflicts import differences
 from server.answering.shortcuts.curated import CuratedAnswers, Nearness
@@ -23,7 +23,7 @@ def fresh_pipeline(engine: Engine, site: Site, *, curated: bool = True) -> Pipel
     where `curated` is false."""
     sources = engine.sources
     if not curated:
-        sources = AnswerSources(NoCurated(), sources.cache)
+        sources = AnswerSources(sources.cache)
     parts = engine.parts(site.id)
     return engine.open_pipeline(without_answer_cache(site), parts, model=engine.chat_model, sources=sources)
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import TypeVar
 
-from server.answering.engine import AnswerSources, Engine, NoCurated, without_answer_cache
+from server.answering.engine import AnswerSources, Engine, without_answer_cache
 from server.answering.floors import CHECK, FloorCheck
 from server.answering.writing.suggestions import ENOUGH_TEXT, heading_of, is_question
 from server.domain.chunk import Chunk
@@ -57,7 +57,7 @@ def check_floor(engine: Engine, database: Database, site_id: str) -> None:
     fingerprint = parts.embedder.fingerprint
     if FloorCheck.from_json(site.options.get(CHECK), fingerprint).generation == site.generation:
         return
-    sources = AnswerSources(NoCurated(), engine.sources.cache)
+    sources = AnswerSources(engine.sources.cache)
     pipeline = engine.open_pipeline(without_answer_cache(site), parts, model=None, sources=sources)
     grader, rarity = engine.grader(site, parts), Rarity(parts.words)
     pages = content.pages(limit=SAMPLE)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
-from server.answering.engine import AnswerSources, Engine, NoCurated, without_answer_cache
+from server.answering.engine import AnswerSources, Engine, without_answer_cache
 from server.answering.pipeline import Pipeline
 from server.answering.understanding.language import question_language
 from server.answering.writing.suggestions import ENOUGH_TEXT, is_question
@@ -45,7 +45,7 @@ def choose_starters(engine: Engine, sites: SiteStore, site_id: str) -> None:
     if site.options.get(CHOSEN):
         return
     parts = engine.parts(site_id)
-    sources = AnswerSources(NoCurated(), engine.sources.cache)
+    sources = AnswerSources(engine.sources.cache)
     pipeline = engine.open_pipeline(without_answer_cache(site), parts, model=None, sources=sources)
     tried = islice(candidates(site, parts.content), TRIED)
     kept = list(islice((one.text for one in tried if _is_answered(one, pipeline, site)), STARTERS))

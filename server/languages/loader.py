@@ -28,11 +28,11 @@ from server.languages.sections import (
     Moods,
     NameWords,
     Pattern,
+    Phrase,
     Questions,
     Section,
     Sentences,
     StopWords,
-    Texts,
     ThisPage,
     Unspaced,
     Words,
@@ -54,7 +54,7 @@ class Language(Section):
     writing: Writing = Writing()
     stop_words: StopWords = StopWords()
     unspaced: Unspaced = Unspaced()
-    texts: Texts = Texts()
+    texts: dict[Phrase, str] = Field(default_factory=dict)
     courtesies: Courtesies = Courtesies()
     moods: Moods = Moods()
     follow_ups: FollowUps = FollowUps()
@@ -181,7 +181,7 @@ def _read_file(path: Path) -> Language:
         raise LanguageFileError(f"{path.name}: {_fault(error.errors()[0])}") from None
     if len(one.dates.months) not in (0, MONTHS):
         raise LanguageFileError(f"{path.name}: dates.months must have {MONTHS} texts")
-    for name, text in one.texts:
+    for name, text in one.texts.items():
         for place in re.findall(r"{(.*?)}", text):
             if place != "title":
                 raise LanguageFileError(
@@ -196,6 +196,7 @@ def _alternation(value: object) -> str:
 
 _FAULTS = {
     "extra_forbidden": "is not a known key",
+    "enum": "is not a known key",
     "missing": "is missing",
     "string_type": "must be text",
     "bool_type": "must be true or false",
@@ -208,5 +209,6 @@ _FAULTS = {
 
 def _fault(error: ErrorDetails) -> str:
     """Return the key of a value that its section does not allow, and what is wrong with it."""
-    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"]).lstrip(".")
+    place = [part for part in error["loc"] if part != "[key]"]
+    key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).lstrip(".")
     return f"{key} {_FAULTS.get(error['type']) or error['msg'].removeprefix('Value error, ')}"

@@ -6,6 +6,7 @@ alternatives; case is ignored. Patterns that are used in others are defined in t
 and inserted as "{name}".
 """
 
+from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, StrictBool, StrictInt, ValidationInfo
@@ -65,8 +66,6 @@ class Writing(Section):
     """Small words that belong to a verb and may be apart from it: "back it up", "melde ich mich an"."""
     particles_lead: StrictBool = False
     """Whether they come first where they are written with the verb, as in "anmelden"."""
-    capital_nouns: StrictBool = False
-    """Whether every noun is capitalised, so that a capital does not mark a name."""
     letters: Pattern = Pattern("")
     """Letters and spellings that hardly any other language has."""
     own_characters: str = ""
@@ -105,35 +104,35 @@ class Unspaced(Section):
     """Characters that separate the nouns of a sentence."""
 
 
-class Texts(Section):
-    """Docent's phrases; "{title}" is replaced by the site's title. English replaces missing phrases."""
+class Phrase(StrEnum):
+    """Docent's phrases in the table `[texts]`. They say nothing about the site except its title, which
+    replaces "{title}". English replaces missing phrases."""
 
-    assistant: str = ""
-    """Who answers, as visitors are told before they ask; `ai_assistant` once a model writes."""
-    ai_assistant: str = ""
-    refused: str = ""
-    covers: str = ""
-    nearest: str = ""
-    unsure: str = ""
-    doubtful: str = ""
-    greeting: str = ""
-    examples: str = ""
-    thanks: str = ""
-    goodbye: str = ""
-    wellbeing: str = ""
-    praise: str = ""
-    identity: str = ""
-    gibberish: str = ""
-    insult: str = ""
-    complaint_answer: str = ""
-    complaint_service: str = ""
-    emergency: str = ""
-    person: str = ""
-    leave: str = ""
-    contact: str = ""
-    no_contact: str = ""
-    about: str = ""
-    which: str = ""
+    ASSISTANT = "assistant"
+    """Who answers, as visitors are told before they ask; AI_ASSISTANT once a model writes."""
+    AI_ASSISTANT = "ai_assistant"
+    REFUSED = "refused"
+    COVERS = "covers"
+    NEAREST = "nearest"
+    UNSURE = "unsure"
+    DOUBTFUL = "doubtful"
+    GREETING = "greeting"
+    THANKS = "thanks"
+    GOODBYE = "goodbye"
+    WELLBEING = "wellbeing"
+    PRAISE = "praise"
+    IDENTITY = "identity"
+    GIBBERISH = "gibberish"
+    INSULT = "insult"
+    COMPLAINT_ANSWER = "complaint_answer"
+    COMPLAINT_SERVICE = "complaint_service"
+    EMERGENCY = "emergency"
+    PERSON = "person"
+    LEAVE = "leave"
+    CONTACT = "contact"
+    NO_CONTACT = "no_contact"
+    ABOUT = "about"
+    WHICH = "which"
 
 
 class Courtesies(Section):

@@ -1,7 +1,6 @@
 """Stems words with Snowball, by the language of the text and the script of the word."""
 
 import threading
-from typing import Protocol
 
 import Stemmer
 
@@ -23,24 +22,8 @@ _USUAL = {
 """Language assumed for a word whose script is not that of the text's language."""
 
 
-class _Stemmer(Protocol):
-    def stemWord(self, word: str) -> str: ...  # noqa: N802, RUF100 (the library's name)
-
-
-class _Stemmers(threading.local):
-    """One set of stemmers per thread, because a Snowball stemmer has internal state."""
-
-    def __init__(self) -> None:
-        self.by_algorithm: dict[str, _Stemmer] = {}
-
-    def get(self, algorithm: str) -> _Stemmer:
-        if algorithm not in self.by_algorithm:
-            # Each word is stemmed once (server.indexes.tokens), so a cache in every thread has no use.
-            self.by_algorithm[algorithm] = Stemmer.Stemmer(algorithm, 0)
-        return self.by_algorithm[algorithm]
-
-
-_stemmers = _Stemmers()
+_stemmers = threading.local()
+"""One stemmer per algorithm and thread, because a Snowball stemmer has internal state."""
 
 
 def language_of_word(word: str, language: str) -> str:
@@ -56,4 +39,10 @@ def stem(word: str, language: str) -> str:
     algorithm = _ALGORITHMS.get(language)
     if algorithm is None:
         return word
-    return _stemmers.get(algorithm).stemWord(word) or word
+    stemmer = getattr(_stemmers, algorithm, None)
+    if stemmer is None:
+        # Each word is stemmed once (server.indexes.tokens), so a cache in every thread has no use.
+        stemmer = Stemmer.Stemmer(algorithm, 0)
+        setattr(_stemmers, algorithm, stemmer)
+    stemmed: str = stemmer.stemWord(word)
+    return stemmed or word

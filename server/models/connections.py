@@ -1,5 +1,6 @@
 """Connections to model providers, which go to checked addresses only."""
 
+import atexit
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -29,7 +30,7 @@ def sendable(text: str) -> str:
 
 def guarded(client: httpx2.Client, guard: AddressGuard) -> httpx2.Client:
     """Let `client` connect to nothing but addresses that `guard` permits, and return it. Its requests carry
-    the ids of the request and the span that they are made for.
+    the ids of the request and the span that they are made for. It is closed when the process ends.
 
     Where the environment names a proxy, the proxy connects; what it is asked for is checked first.
     """
@@ -39,6 +40,7 @@ def guarded(client: httpx2.Client, guard: AddressGuard) -> httpx2.Client:
     if any(client._mounts.values()):
         hooks.append(lambda request: _check(guard, str(request.url)))
     client.event_hooks = {"request": hooks}
+    atexit.register(client.close)
     return client
 
 

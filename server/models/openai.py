@@ -6,7 +6,6 @@ else, and hundreds of visitors stream at once. Importing this module takes secon
 server.models.table when a provider is configured.
 """
 
-import atexit
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -403,9 +402,7 @@ def _events(lines: Iterator[str]) -> Iterator[str]:
 def _connections(guard: AddressGuard) -> httpx2.Client:
     """Return the process's connection pool, shared by its models. Hundreds of streams may be open."""
     limits = httpx2.Limits(max_connections=4096, max_keepalive_connections=1024, keepalive_expiry=30.0)
-    connections = guarded(openai.DefaultHttpxClient(limits=limits), guard)
-    atexit.register(connections.close)
-    return connections
+    return guarded(openai.DefaultHttpxClient(limits=limits), guard)
 
 
 TIMEOUT_S = 10.0

@@ -4,7 +4,6 @@ They all accept `POST .../rerank` with a query and texts, and return a relevance
 field names. The first call detects which of the two a server uses.
 """
 
-import atexit
 import math
 from collections.abc import Sequence
 from functools import lru_cache
@@ -122,6 +121,4 @@ def _shares(scores: list[float]) -> list[float]:
 @lru_cache(maxsize=4)
 def _connections(guard: AddressGuard) -> httpx2.Client:
     """Return the process's connection pool, kept open between questions."""
-    connections = guarded(httpx2.Client(), guard)
-    atexit.register(connections.close)
-    return connections
+    return guarded(httpx2.Client(), guard)

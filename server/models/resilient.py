@@ -109,7 +109,7 @@ class Calls:
         self._limits = limits
         self._slots = threading.BoundedSemaphore(limits.concurrency)
         patient = limits.retry_until_s > limits.pause_s
-        self._circuit = Circuit(0 if patient else limits.failures_to_pause, limits.pause_s)
+        self.circuit = Circuit(0 if patient else limits.failures_to_pause, limits.pause_s)
 
     def items(self, start: Callable[[], Iterator[T]]) -> Iterator[T]:
         """Yield the items of `start()`. A temporary failure before the first item is retried.
@@ -119,7 +119,7 @@ class Calls:
         """
         began = monotonic()
         for attempt in range(self._limits.retries + 1):
-            self._circuit.check()
+            self.circuit.check()
             begun, result, called = False, "ok", monotonic()
             try:
                 call = each(f"model {self._kind}", lambda: self._watched(start, began), model=self._name)
@@ -138,10 +138,6 @@ class Calls:
                 MODEL_SECONDS.observe(monotonic() - called, self._kind)
             sleep(wait)
 
-    def pause(self) -> tuple[float, str]:
-        """Return `Circuit.pause`."""
-        return self._circuit.pause()
-
     def _watched(self, start: Callable[[], Iterator[T]], began: float) -> Generator[T]:
         """Yield the items until the total time has passed, reporting to the circuit."""
         begun = False
@@ -150,7 +146,7 @@ class Calls:
             items = start()
             for item in items:
                 if not begun:
-                    self._circuit.succeeded()
+                    self.circuit.succeeded()
                 elif monotonic() - began > self._limits.total_s:
                     raise ModelError(
                         "timeout",
@@ -159,10 +155,10 @@ class Calls:
                     )
                 begun = True
                 yield item
-            self._circuit.succeeded()
+            self.circuit.succeeded()
         except ModelError as error:
             if error.kind not in _ABOUT_THE_CALL:
-                self._circuit.failed(error)
+                self.circuit.failed(error)
             raise
         finally:
             # Close explicitly: a kept traceback would keep the connection open.
@@ -206,7 +202,7 @@ class ResilientChat:
 
     def pause(self) -> tuple[float, str]:
         """Return (seconds for which it is not called after failures, the last failure)."""
-        return self._calls.pause()
+        return self._calls.circuit.pause()
 
     def complete(self, prompt: Prompt) -> str:
         """Return the whole reply. Raises ModelError."""

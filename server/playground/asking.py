@@ -8,7 +8,7 @@ from threading import BoundedSemaphore, Thread
 from time import monotonic, perf_counter
 from typing import Any
 
-from server.answering.engine import AnswerSources, Engine, NoCurated, SiteParts, tuning_of
+from server.answering.engine import AnswerSources, Engine, SiteParts, tuning_of
 from server.answering.pipeline import Pipeline
 from server.answering.trace import current_step
 from server.answering.understanding.language import question_language
@@ -205,12 +205,14 @@ class Asking:
         parts = replace(parts, retriever=strategy.retriever)
         if site.strategy != self._site.strategy:
             self._require_index(site, parts, strategy)
-        curated = engine.sources.curated if order.curated else NoCurated()
+        sources = AnswerSources(ReadOnly(engine.sources.cache))
+        if order.curated:
+            sources = replace(sources, curated=engine.sources.curated)
         return engine.open_pipeline(
             site,
             parts,
             model=model,
-            sources=AnswerSources(curated, ReadOnly(engine.sources.cache)),
+            sources=sources,
             incidents=self._incidents,
             settings=settings,
         )

@@ -11,11 +11,10 @@ from server.answering.engine import Engine, SiteParts, without_answer_cache
 from server.answering.floors import site_floor
 from server.answering.pipeline import Pipeline
 from server.answering.understanding.language import question_language
-from server.answering.writing.reading import joined_text
 from server.answering.writing.units import units
 from server.domain.addresses import absolute, stored
 from server.domain.answer import Answer, Outcome
-from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.chunk import Chunk, ScoredChunk, joined_text
 from server.domain.derived import Monitor, record_id
 from server.domain.protocols import ChatModel, Retriever, Strategy
 from server.domain.question import Query, Question, Turn

@@ -183,7 +183,7 @@ class SiteEngine:
 
     def open_curated(self, site: Site) -> CuratedAnswers:
         """Return the shortcut that gives a site's current curated answers."""
-        return open_curated(site, self.parts(site.id), self.sources.curated, self.settings)
+        return open_curated(site, self.parts(site.id), self.sources, self.settings)
 
     def preparation(self, site: Site) -> Preparation:
         """Return what builds the missing indexes that `site.strategy` needs. Raises UnknownName."""

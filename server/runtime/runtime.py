@@ -124,7 +124,7 @@ def open_runtime(settings: Settings) -> Runtime:
     quality = QualityStores(database)
     incidents = WatchedIncidents(stores.incidents, delivery.events)
     engine = SiteEngine(
-        configuration, database, stores, lambda: AnswerSources(stores.curated, shared.optional), incidents
+        configuration, database, stores, lambda: AnswerSources(shared.optional, stores.curated.all), incidents
     )
     own_answers = OwnAnswers(engine, stores.curated)
     gap_work = GapWork(database, engine, stores.sites, stores.gaps, delivery.events, own_answers)

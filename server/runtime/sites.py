@@ -8,7 +8,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from server.answering.engine import AnswerSources, CuratedSource, SiteParts, daily_limit, tuning_of
+from server.answering.engine import AnswerSources, SiteParts, daily_limit, tuning_of
 from server.answering.floors import site_floor
 from server.answering.flows.graders import (
     CoverageUsefulness,
@@ -209,7 +209,7 @@ def with_known_answers(
     sources: AnswerSources,
 ) -> Steps:
     """The steps with the operator's own answers before all other shortcuts, remembered ones after them."""
-    curated = open_curated(site, parts, sources.curated, settings)
+    curated = open_curated(site, parts, sources, settings)
     known: list[Shortcut] = [curated, *steps.shortcuts]
     steps = replace(
         steps,
@@ -225,7 +225,7 @@ def with_known_answers(
     )
 
 
-def open_curated(site: Site, parts: SiteParts, store: CuratedSource, settings: Settings) -> CuratedAnswers:
+def open_curated(site: Site, parts: SiteParts, sources: AnswerSources, settings: Settings) -> CuratedAnswers:
     """The curated answers of a site."""
 
     def title(url: str) -> str:
@@ -233,7 +233,9 @@ def open_curated(site: Site, parts: SiteParts, store: CuratedSource, settings: S
         return page[0].title if page and page[0].title else url
 
     likeness = Likeness(Rarity(parts.words), parts.embedder)
-    made = CuratedAnswers(partial(store.all, site.id), likeness, settings.retrieval.curated_threshold, title)
+    made = CuratedAnswers(
+        partial(sources.curated, site.id), likeness, settings.retrieval.curated_threshold, title
+    )
     made.prepare()
     return made
 

@@ -6,7 +6,7 @@ import pytest
 
 from server.answering.grading import DEFAULT_FLOOR
 from server.answering.verifying.leaks import LeakCheck
-from server.answering.verifying.verifier import Doubt, Verified
+from server.answering.verifying.verifier import Verified
 from server.answering.writing.attempt import LONGEST, MOST, claim_note, claims_for_trace
 from server.domain.answer import Answer, Citation, Claim, Outcome
 from tests.answering.conftest import answer
@@ -139,7 +139,7 @@ def test_an_answer_made_of_quotations_alone_claims_its_quotations():
 
 
 def test_what_was_leaked_stays_out_of_the_trace():
-    secret = Verified(Claim("The rules say XYZ.", ()), (), "it repeats what the model was told", Doubt.LEAK)
+    secret = Verified(Claim("The rules say XYZ.", ()), (), "it repeats what the model was told", leaked=True)
     assert claim_note(secret, [], secret.reason)["text"] == ""
     assert LeakCheck(("rules",), ("XYZ",)).leaks("XYZ")
 

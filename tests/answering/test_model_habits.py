@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from server.answering.engine import AnswerSources, NoCurated
+from server.answering.engine import AnswerSources
 from server.answering.writing.prompts import answer_rules
 from server.domain.answer import Delta, Outcome
 from server.domain.question import Question, Turn
@@ -132,7 +132,7 @@ def default_flow(shop, chat_model, tmp_path):
     parts = open_parts(
         VectorStore(shop.chroma, None), shop.database, shop.content.live, shop.embedder, "shop"
     )
-    sources = AnswerSources(NoCurated(), cache)
+    sources = AnswerSources(cache)
     yield open_pipeline(shop.site, parts, chat_model, shop.incidents, Settings(), sources)
     cache.close()
 

@@ -222,7 +222,7 @@ class TestModel:
         """Asks a pipeline with a model, over the same indexes."""
         runtime = visitor.runtime
         parts = runtime.engine.parts("shop", runtime.engine.query_embedder)
-        given = AnswerSources(runtime.stores.curated, runtime.shared.cache)
+        given = AnswerSources(runtime.shared.cache, runtime.stores.curated.all)
         pipeline = open_pipeline(
             visitor.site, parts, chat_model, runtime.stores.incidents, runtime.configuration.settings, given
         )

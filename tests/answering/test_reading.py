@@ -1,8 +1,8 @@
 """What the writer reads around the chunks that were found."""
 
 from crawler.page import Block, Page
-from server.answering.writing.reading import NeighbourReader, joined_text
-from server.domain.chunk import Chunk, ScoredChunk
+from server.answering.writing.reading import NeighbourReader
+from server.domain.chunk import Chunk, ScoredChunk, joined_text
 from server.indexing.chunker import ChunkSizes, chunk_page
 
 URL = "https://shop.example/returns"

@@ -5,11 +5,11 @@ the site again with a larger limit and another wording, because nothing else may
 """
 
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypedDict
 
 from server.answering.flows.graders import Reflection, refined
-from server.answering.flows.state_graph import DONE, SEEN, Graph, Route, Update
+from server.answering.flows.state_graph import DONE, SEEN, Graph, Route, State, Update
 from server.answering.steps import Steps
 from server.answering.trace import Trace
 from server.domain.answer import Answer, AnswerEvent
@@ -34,21 +34,13 @@ class Retrieval(StrEnum):
     INCORRECT = "incorrect"
 
 
-class State(TypedDict):
-    """State that is passed between the nodes."""
+@dataclass(frozen=True)
+class CorrectiveState(State):
+    """State of this flow."""
 
-    question: Question
-    tried: tuple[Query, ...]
-    """The standalone question, followed by every other wording."""
-    trace: Trace
-    limit: int
-    found: list[ScoredChunk]
-    kept: list[ScoredChunk]
-    read: list[ScoredChunk]
+    read: Sequence[ScoredChunk] = ()
     """Chunks for the writer: the kept chunks with the text around them, without irrelevant paragraphs."""
-    worth: Retrieval
-    exhausted: bool
-    retrievals: int
+    worth: Retrieval = Retrieval.INCORRECT
 
 
 class CorrectiveFlow:
@@ -65,45 +57,47 @@ class CorrectiveFlow:
             "search_wider": self._search_wider,
             "refine": self._refine,
         }
-        routes: dict[str, Route[State]] = {
+        routes: dict[str, Route[CorrectiveState]] = {
             "retrieve": "grade_retrieval",
             "grade_retrieval": self._after_grade,
-            "search_wider": lambda state: self._finish(state) if state["exhausted"] else "grade_retrieval",
+            "search_wider": lambda state: self._finish(state) if state.exhausted else "grade_retrieval",
             "refine": DONE,
         }
-        self._graph: Graph[State] = Graph(State, nodes, routes, 3 * reflection.max_count + 10)
+        self._graph: Graph[CorrectiveState] = Graph(
+            CorrectiveState, nodes, routes, 3 * reflection.max_count + 10
+        )
 
     def run(self, question: Question, query: Query, trace: Trace) -> Generator[AnswerEvent, None, Answer]:
         """Yield verified text while it is written; raise only storage errors."""
-        end = self._graph.run(_start(question, query, trace, 0))
-        steps, kept = self._steps, end["kept"]
+        end = self._graph.run(CorrectiveState(question, (query,), trace, limit=0))
+        steps, kept = self._steps, end.kept
         asked_back = steps.asked_back(question, query, kept)
         if asked_back:
             return asked_back
         if not kept:
-            return steps.refusal(question, query, end["found"])
-        answered = yield from steps.write(question, query, end["read"], trace)
+            return steps.refusal(question, query, end.found)
+        answered = yield from steps.write(question, query, end.read, trace)
         if not answered:
-            return steps.refusal(question, query, end["found"])
-        return steps.with_suggestions(answered, question, query, end["found"], trace)
+            return steps.refusal(question, query, end.found)
+        return steps.with_suggestions(answered, question, query, end.found, trace)
 
     def search(self, question: Question, query: Query, limit: int) -> list[ScoredChunk]:
         """Return the kept chunks, then the rest of the results."""
-        end = self._graph.run(_start(question, query, Trace(), limit))
-        kept = {hit.chunk.id for hit in end["kept"]}
-        return [*end["kept"], *(hit for hit in end["found"] if hit.chunk.id not in kept)]
+        end = self._graph.run(CorrectiveState(question, (query,), Trace(), limit))
+        kept = {hit.chunk.id for hit in end.kept}
+        return [*end.kept, *(hit for hit in end.found if hit.chunk.id not in kept)]
 
-    def _retrieve(self, state: State) -> Update:
-        with state["trace"].step("retrieve"):
-            found = self._steps.retrieve(state["tried"][0], state["trace"], state["limit"])
-            state["trace"].note_candidates(found)
-        return {"found": found, "retrievals": 1, SEEN: {"query": state["tried"][0].text, "found": len(found)}}
+    def _retrieve(self, state: CorrectiveState) -> Update:
+        with state.trace.step("retrieve"):
+            found = self._steps.retrieve(state.tried[0], state.trace, state.limit)
+            state.trace.note_candidates(found)
+        return {"found": found, "retrievals": 1, SEEN: {"query": state.tried[0].text, "found": len(found)}}
 
-    def _grade_retrieval(self, state: State) -> Update:
-        with state["trace"].step("filter"):
-            among = state["found"][: WIDER * self._steps.retrieve_limit]
-            kept = self._steps.keep(self._reflection.documents, state["tried"][0], among, state["trace"])
-        worth = self._worth(state["tried"][0], among, kept)
+    def _grade_retrieval(self, state: CorrectiveState) -> Update:
+        with state.trace.step("filter"):
+            among = state.found[: WIDER * self._steps.retrieve_limit]
+            kept = self._steps.keep(self._reflection.documents, state.tried[0], among, state.trace)
+        worth = self._worth(state.tried[0], among, kept)
         return {
             "kept": kept,
             "worth": worth,
@@ -118,39 +112,39 @@ class CorrectiveFlow:
         sure = first and self._reflection.confidence(query, kept) >= SURE
         return Retrieval.CORRECT if sure else Retrieval.AMBIGUOUS
 
-    def _after_grade(self, state: State) -> str:
+    def _after_grade(self, state: CorrectiveState) -> str:
         # An ambiguous retrieval is retried once, an incorrect one until the limit.
-        tries = {Retrieval.CORRECT: 1, Retrieval.AMBIGUOUS: 2}.get(state["worth"], self._reflection.max_count)
-        if state["retrievals"] >= min(tries, self._reflection.max_count):
+        tries = {Retrieval.CORRECT: 1, Retrieval.AMBIGUOUS: 2}.get(state.worth, self._reflection.max_count)
+        if state.retrievals >= min(tries, self._reflection.max_count):
             return self._finish(state)
         return "search_wider"
 
-    def _finish(self, state: State) -> str:
-        return "refine" if state["kept"] else DONE
+    def _finish(self, state: CorrectiveState) -> str:
+        return "refine" if state.kept else DONE
 
-    def _search_wider(self, state: State) -> Update:
+    def _search_wider(self, state: CorrectiveState) -> Update:
         """Search another wording for more chunks; the chunks kept so far stay in front."""
-        with state["trace"].step("transform"):
-            other = self._reflection.transformer.transform(state["question"], state["tried"], state["found"])
+        with state.trace.step("transform"):
+            other = self._reflection.transformer.transform(state.question, state.tried, state.found)
         if other is None:
             return {"exhausted": True, SEEN: {"query": ""}}
-        with state["trace"].step("retrieve"):
-            usual = state["limit"] or self._steps.retrieve_limit
-            wider = self._steps.retrieve(other, state["trace"], WIDER * usual)
-            more = self._reflection.compared(state["tried"][0], wider)
-            found = _joined(state["kept"], more, state["found"])
-            state["trace"].note_candidates(found)
+        with state.trace.step("retrieve"):
+            usual = state.limit or self._steps.retrieve_limit
+            wider = self._steps.retrieve(other, state.trace, WIDER * usual)
+            more = self._reflection.compared(state.tried[0], wider)
+            found = _joined(state.kept, more, state.found)
+            state.trace.note_candidates(found)
         return {
-            "tried": (*state["tried"], other),
+            "tried": (*state.tried, other),
             "found": found,
-            "retrievals": state["retrievals"] + 1,
+            "retrievals": state.retrievals + 1,
             SEEN: {"query": other.text, "found": len(more)},
         }
 
-    def _refine(self, state: State) -> Update:
-        with state["trace"].step("filter"):
-            read = self._steps.read(state["kept"])
-            left = refined(state["tried"][0], read, self._reflection.strips)
+    def _refine(self, state: CorrectiveState) -> Update:
+        with state.trace.step("filter"):
+            read = self._steps.read(state.kept)
+            left = refined(state.tried[0], read, self._reflection.strips)
         before, after = (sum(len(hit.chunk.text) for hit in hits) for hits in (read, left))
         return {"read": left, SEEN: {"characters": before, "left": after}}
 
@@ -161,18 +155,3 @@ def _joined(*parts: Sequence[ScoredChunk]) -> list[ScoredChunk]:
     for hit in (hit for part in parts for hit in part):
         joined.setdefault(hit.chunk.id, hit)
     return list(joined.values())
-
-
-def _start(question: Question, query: Query, trace: Trace, limit: int) -> State:
-    return State(
-        question=question,
-        tried=(query,),
-        trace=trace,
-        limit=limit,
-        found=[],
-        kept=[],
-        read=[],
-        worth=Retrieval.INCORRECT,
-        exhausted=False,
-        retrievals=0,
-    )

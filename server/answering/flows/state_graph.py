@@ -1,7 +1,8 @@
 """Nodes and the routes between them, run by LangGraph. Importing LangGraph takes almost a second, so only
 the flows that need it import this module."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Generic, TypeVar, cast
 
@@ -9,8 +10,29 @@ from langgraph.errors import GraphRecursionError
 from langgraph.graph import END, StateGraph
 
 from server.answering.trace import Trace
+from server.domain.chunk import ScoredChunk
+from server.domain.question import Query, Question
 
-S = TypeVar("S", bound=Mapping[str, Any])
+
+@dataclass(frozen=True)
+class State:
+    """State that is passed between the nodes. Each flow adds its own fields."""
+
+    question: Question
+    """The question as asked; never replaced."""
+    tried: tuple[Query, ...]
+    """The standalone question, followed by every other wording."""
+    trace: Trace
+    limit: int
+    """Number of chunks to retrieve; 0 for the usual number."""
+    found: Sequence[ScoredChunk] = ()
+    kept: Sequence[ScoredChunk] = ()
+    exhausted: bool = False
+    """Whether no other wording is left."""
+    retrievals: int = 0
+
+
+S = TypeVar("S", bound=State)
 
 Update = dict[str, Any]
 """A node's changes to the state. The value under SEEN goes to the trace."""
@@ -21,7 +43,7 @@ DONE: str = END
 
 
 class Graph(Generic[S]):
-    """A state graph over a TypedDict that has a Trace under "trace". Safe to run from many threads."""
+    """A state graph. Safe to run from many threads."""
 
     def __init__(
         self,
@@ -32,6 +54,7 @@ class Graph(Generic[S]):
     ) -> None:
         """Runs start at the first node. `routes` gives what follows each node. One run visits at most
         `limit` nodes."""
+        self._state = state
         graph = StateGraph(cast(Any, state))
         for name, work in nodes.items():
             graph.add_node(name, cast(Any, _watched(name, work)))
@@ -47,14 +70,14 @@ class Graph(Generic[S]):
     def run(self, state: S) -> S:
         """Return the final state. If a run reaches the limit, return the last state and note that in the
         trace; nothing is raised."""
-        last: Any = state
+        last: Any = vars(state)
         config: Any = {"recursion_limit": self._limit}
         try:
-            for reached in self._compiled.stream(cast(Any, state), config, stream_mode="values"):
+            for reached in self._compiled.stream(last, config, stream_mode="values"):
                 last = reached
         except GraphRecursionError:
-            state["trace"].add_to("nodes", {"node": "limit", "next": DONE, "visited": self._limit})
-        return cast(S, last)
+            state.trace.add_to("nodes", {"node": "limit", "next": DONE, "visited": self._limit})
+        return self._state(**last)
 
 
 def _watched(name: str, work: Callable[[S], Update]) -> Callable[[S], Update]:
@@ -62,8 +85,7 @@ def _watched(name: str, work: Callable[[S], Update]) -> Callable[[S], Update]:
         started = perf_counter()
         update = work(state)
         spent = round(1000 * (perf_counter() - started), 2)
-        trace: Trace = state["trace"]
-        trace.add_to("nodes", {"node": name, **update.pop(SEEN, {}), "ms": spent})
+        state.trace.add_to("nodes", {"node": name, **update.pop(SEEN, {}), "ms": spent})
         return update
 
     return node
@@ -72,8 +94,7 @@ def _watched(name: str, work: Callable[[S], Update]) -> Callable[[S], Update]:
 def _noted(name: str, decide: Callable[[S], str]) -> Callable[[S], str]:
     def route(state: S) -> str:
         chosen = decide(state)
-        trace: Trace = state["trace"]
-        trace.add_to("nodes", {"node": f"after {name}", "next": "end" if chosen == DONE else chosen})
+        state.trace.add_to("nodes", {"node": f"after {name}", "next": "end" if chosen == DONE else chosen})
         return chosen
 
     return route

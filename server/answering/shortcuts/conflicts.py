@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from server.answering.verifying.amounts import Amount, amounts
-from server.answering.verifying.dates import dates, without_dates
+from server.answering.verifying.dates import dates, meet, without_dates
 from server.answering.verifying.polarity import flips
 from server.domain.sentences import split_sentences
 from server.indexes.tokens import tokens
@@ -76,16 +76,12 @@ def _dates(sentence: str, near: Sequence[str]) -> list[str]:
     there = [day for other in near for day in dates(other)]
     said = []
     for shown, readings in own:
-        if not there or any(_meet(readings, other) for _, other in there):
+        if not there or any(meet(readings, other) for _, other in there):
             continue
-        rival = next((one for one, other in there if not any(_meet(mine, other) for _, mine in own)), "")
+        rival = next((one for one, other in there if not any(meet(mine, other) for _, mine in own)), "")
         if rival:
             said.append(_difference(rival, shown))
     return said
-
-
-def _meet(one: frozenset[tuple[int, int, int]], other: frozenset[tuple[int, int, int]]) -> bool:
-    return any(a[1:] == b[1:] and (a[0] == b[0] or not a[0] or not b[0]) for a in one for b in other)
 
 
 def _denials(sentence: str, near: Sequence[str], language: str) -> list[str]:

@@ -42,7 +42,7 @@ class Citer:
         numbers = []
         for proof in proofs:
             chunk = self._chunks[proof.source]
-            if _origin(chunk.url) not in self._origins:
+            if plain_origin(chunk.url) not in self._origins:
                 continue
             quote = _shortened(" ".join(proof.quote.split()))
             key = (chunk.url, quote)
@@ -78,7 +78,8 @@ def with_markers(text: str, markers: str) -> str:
     return f"{text} {markers}"
 
 
-def _origin(url: str) -> str:
+def plain_origin(url: str) -> str:
+    """Return the scheme and the host of an address, as they are written."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 

@@ -1,6 +1,7 @@
 """Parses dates in several notations into (year, month, day). The year is 0 when it is not given."""
 
 import re
+from collections.abc import Iterable
 
 from server.languages.loader import alternatives, compiled, languages
 
@@ -49,6 +50,11 @@ def dates(text: str) -> list[tuple[str, frozenset[Date]]]:
                 taken.append(match.span())
                 found.append((match.group(), readings))
     return found
+
+
+def meet(one: Iterable[Date], other: Iterable[Date]) -> bool:
+    """Return whether both have a day in common. A day without a year is that of any year."""
+    return any(a[1:] == b[1:] and (a[0] == b[0] or not a[0] or not b[0]) for a in one for b in other)
 
 
 def without_dates(text: str) -> str:

@@ -3,10 +3,11 @@ quoted labels. Notations that mean the same are equal."""
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from unicodedata import normalize
 
 from server.answering.verifying.amounts import Amount, amounts
-from server.answering.verifying.dates import Date, dates, without_dates
+from server.answering.verifying.dates import Date, dates, meet, without_dates
 from server.languages.loader import alternatives, compiled
 
 _ADDRESS = re.compile(r"https?://[^\s<>()\[\]\"'`，。]+|www\.[\w-]+\.[\w./-]+")
@@ -33,15 +34,14 @@ class CitedText:
         self.text = fold(text)
         self._digits = re.sub(r"\D", "", normalize("NFKC", text))
         self._exact = " ".join(normalize("NFKC", text).split())
-        self._amounts: list[Amount] | None = None
-        self._dates: frozenset[Date] | None = None
 
-    @property
-    def amounts(self) -> list[Amount]:
-        """The numbers with their units."""
-        if self._amounts is None:
-            self._amounts = amounts(self._exact)
-        return self._amounts
+    @cached_property
+    def _amounts(self) -> list[Amount]:
+        return amounts(self._exact)
+
+    @cached_property
+    def _dates(self) -> frozenset[Date]:
+        return frozenset(day for _, readings in dates(self._exact) for day in readings)
 
     def missing(self, claim: str, *, same_language: bool) -> str:
         """Return the first literal of `claim` that is not in the text; "" when all are."""
@@ -66,7 +66,7 @@ class CitedText:
 
     def _missing_numbers(self, rest: str) -> Iterator[str]:
         for shown, readings in dates(rest):
-            if not any(_same_day(reading, other) for reading in readings for other in self._page_dates()):
+            if not meet(readings, self._dates):
                 yield shown
         rest = without_dates(rest)
         for phone in filter(_is_phone_number, _PHONE.findall(rest)):
@@ -83,7 +83,7 @@ class CitedText:
                 yield whole
             rest = rest.replace(shown, " ")
         for amount in amounts(rest):
-            if not any(amount.equals(other) for other in self.amounts) and not self._counted(amount):
+            if not any(amount.equals(other) for other in self._amounts) and not self._counted(amount):
                 yield amount.shown
 
     def _counted(self, amount: Amount) -> bool:
@@ -105,11 +105,6 @@ class CitedText:
     def _knows(self, word: str) -> bool:
         bare = fold(word).removesuffix("'s").removesuffix("’s")
         return bare in self.text or (len(bare) > 4 and bare[:-1] in self.text)
-
-    def _page_dates(self) -> frozenset[Date]:
-        if self._dates is None:
-            self._dates = frozenset(day for _, readings in dates(self._exact) for day in readings)
-        return self._dates
 
 
 def fold(text: str) -> str:
@@ -141,11 +136,6 @@ def conflicting(claim: Sequence[Amount], proof: Sequence[Amount]) -> str:
 def _is_phone_number(number: str) -> bool:
     """Return whether it is a phone number rather than an amount such as "1 600 000"."""
     return len(re.sub(r"\D", "", number)) >= _MIN_PHONE and len(amounts(number)) != 1
-
-
-def _same_day(one: Date, two: Date) -> bool:
-    years = one[0] == two[0] or not one[0] or not two[0]
-    return years and one[1:] == two[1:]
 
 
 def _begins_sentence(text: str, start: int) -> bool:

@@ -4,10 +4,10 @@ leads to a cited page or occurs in a chunk."""
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from urllib.parse import urlsplit
 
+from server.answering.verifying.citations import plain_origin
 from server.answering.writing.markup import with_links_to, without_pictures, without_unseen
-from server.domain.answer import Answer, Outcome
+from server.domain.answer import EMBEDDED, Answer, Outcome
 from server.domain.chunk import PageLinks, ScoredChunk
 from server.domain.question import Question
 from server.domain.reflection import Draft, GroundednessGrader
@@ -32,7 +32,7 @@ class SourceReviewer:
         """Return the checked answer, or None when no valid source is left."""
         if answer.outcome is not Outcome.ANSWERED:
             return answer
-        pages = {hit.chunk.url for hit in chunks if self._is_own(hit.chunk.url)}
+        pages = {hit.chunk.url for hit in chunks if plain_origin(hit.chunk.url) in self._origins}
         valid = tuple(cited for cited in answer.citations if cited.url in pages and cited.quote)
         if not valid:
             return None
@@ -47,10 +47,6 @@ class SourceReviewer:
         text = _MARKER.sub(lambda marker: marker.group() if marker[1] in numbers else "", text)
         text = without_repetitions(text).strip()
         return replace(answer, text=text, citations=valid) if text else None
-
-    def _is_own(self, url: str) -> bool:
-        parts = urlsplit(url)
-        return f"{parts.scheme}://{parts.netloc}" in self._origins
 
 
 def without_repetitions(text: str) -> str:
@@ -68,7 +64,6 @@ def without_repetitions(text: str) -> str:
     return "".join(kept)
 
 
-EMBEDDED = "embedded"
 _ENDS = ".!?。！？"
 _CLAIM_MARKERS = r"(?:\s*\[\d{1,3}\])*"
 

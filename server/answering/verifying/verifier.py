@@ -9,7 +9,6 @@ amount and does not say the opposite. Commands to the model on a page prove noth
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import cached_property
 
 from server.answering.verifying.amounts import amounts
@@ -33,17 +32,6 @@ MOST_UNKNOWN = 0.34
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-class Doubt(StrEnum):
-    """Reasons for rejecting a claim."""
-
-    LEAK = "leak"
-    LITERAL = "literal"
-    OPPOSITE = "opposite"
-    SUPPORT = "support"
-    LANGUAGE = "language"
-    NO_CLAIM = "no claim"
-
-
 @dataclass(frozen=True, slots=True)
 class Verified:
     """A checked claim. If it is not supported, `proofs` is empty and `reason` says why."""
@@ -51,7 +39,8 @@ class Verified:
     claim: Claim
     proofs: tuple[Proof, ...]
     reason: str = ""
-    doubt: Doubt | None = None
+    leaked: bool = False
+    """Whether it reveals the model's instructions."""
 
     @property
     def support(self) -> float:
@@ -93,11 +82,11 @@ class Verifier:
         given = tuple(dict.fromkeys(n for n in claim.sources if 0 <= n < len(self._chunks)))
         claim = replace(claim, sources=given)
         if self._leak_check and self._leak_check.leaks(claim.text):
-            return Verified(claim, (), "it repeats what the model was told", Doubt.LEAK)
+            return Verified(claim, (), "it repeats what the model was told", leaked=True)
         if claim.quote:
             return self._verify_quotation(claim)
         if claim.text.rstrip("*_ ").endswith(("?", "？", "؟")):
-            return Verified(claim, (), "a question states nothing", Doubt.NO_CLAIM)
+            return Verified(claim, (), "a question states nothing")
         first = self._verify_against(claim, given) if given else None
         if first and (first.proofs or any(self._proofs.best(claim.text, source) for source in given)):
             return first
@@ -107,7 +96,7 @@ class Verifier:
         holding = [one for one in tried if one.proofs]
         if holding:
             return max(holding, key=lambda one: one.proofs[0].share)
-        failed = first or next(iter(tried), Verified(claim, (), "there is nothing to cite", Doubt.SUPPORT))
+        failed = first or next(iter(tried), Verified(claim, (), "there is nothing to cite"))
         if self._language and text_language(claim.text, self._language) != self._language:
             return replace(failed, reason=f"{failed.reason}; its language is not {self._language!r}")
         return failed
@@ -116,14 +105,14 @@ class Verifier:
         """Check a line such as "These are the steps:". It needs no proof, but its literals and nearly all of
         its words must be in the chunks."""
         if self._leak_check and self._leak_check.leaks(claim.text):
-            return Verified(claim, (), "it repeats what the model was told", Doubt.LEAK)
+            return Verified(claim, (), "it repeats what the model was told", leaked=True)
         everything = tuple(range(len(self._chunks)))
         same = [source for source in everything if self._proofs.same_language(source)]
         missing = self._facts_of(everything).missing(claim.text, same_language=bool(same))
         if missing:
-            return Verified(claim, (), f"{missing!r} is not on the cited page", Doubt.LITERAL)
+            return Verified(claim, (), f"{missing!r} is not on the cited page")
         if not same or self._proofs.unknown_share(claim.text, same) > MOST_UNKNOWN:
-            return Verified(claim, (), "an introduction that says something of its own", Doubt.SUPPORT)
+            return Verified(claim, (), "an introduction that says something of its own")
         return Verified(claim, ())
 
     def _verify_quotation(self, claim: Claim) -> Verified:
@@ -131,35 +120,32 @@ class Verifier:
             text = trusted_text(self._chunks[source].text)
             if quoted_in(claim.quote, text) and quoted_in(claim.focus, " ".join(claim.quote.split())):
                 return Verified(claim, (Proof(source, claim.focus or claim.quote),))
-        return Verified(claim, (), "the quotation does not stand on the page", Doubt.SUPPORT)
+        return Verified(claim, (), "the quotation does not stand on the page")
 
     def _verify_against(self, claim: Claim, sources: tuple[int, ...]) -> Verified:
         same = any(self._proofs.same_language(source) for source in sources)
         missing = self._facts_of(sources).missing(claim.text, same_language=same)
         if missing:
-            return Verified(claim, (), f"{missing!r} is not on the cited page", Doubt.LITERAL)
+            return Verified(claim, (), f"{missing!r} is not on the cited page")
         found: list[Proof] = []
-        reason, doubt = "not supported by a cited passage", Doubt.SUPPORT
+        reason = "not supported by a cited passage"
         for source in sources:
             if self._is_left_in_its_language(claim.text, source):
-                reason, doubt = f"in the page's language, not in {self._language!r}", Doubt.LANGUAGE
+                reason = f"in the page's language, not in {self._language!r}"
                 continue
             proof = self._proofs.best(claim.text, source)
             if proof is None:
                 if not self._proofs.comparable(source):
-                    reason, doubt = (
-                        "in another language than the page, and nothing compares them",
-                        Doubt.LANGUAGE,
-                    )
+                    reason = "in another language than the page, and nothing compares them"
                 continue
             problem = self._contradiction(claim.text, proof)
             if problem:
-                reason, doubt = problem
+                reason = problem
                 continue
             found += [proof, *self._proofs.for_missing_amounts(claim.text, proof)]
         if found:
             return Verified(claim, tuple(dict.fromkeys(found)))
-        return Verified(claim, (), reason, doubt)
+        return Verified(claim, (), reason)
 
     def _is_left_in_its_language(self, text: str, source: int) -> bool:
         """Return whether a claim has the chunk's language although another one was asked for. Names and
@@ -172,14 +158,15 @@ class Verifier:
         detected = text_language(text, self._language) if is_sentence else self._language
         return language in (detected, piece_language(text, self._language))
 
-    def _contradiction(self, text: str, proof: Proof) -> tuple[str, Doubt] | None:
+    def _contradiction(self, text: str, proof: Proof) -> str:
+        """Return how the proof contradicts the claim; "" if it does not."""
         other = conflicting(amounts(without_dates(text)), amounts(without_dates(proof.quote)))
         if other:
-            return f"the cited sentence has another amount than {other!r}", Doubt.LITERAL
+            return f"the cited sentence has another amount than {other!r}"
         language = self._chunks[proof.source].language
         if self._proofs.same_language(proof.source) and flips(text, proof.quote, language):
-            return "the cited sentence says the opposite", Doubt.OPPOSITE
-        return None
+            return "the cited sentence says the opposite"
+        return ""
 
     def _facts_of(self, sources: tuple[int, ...]) -> CitedText:
         if sources not in self._facts:

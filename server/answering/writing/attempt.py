@@ -1,12 +1,13 @@
 """One writer's answer, verified and cited claim by claim."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from server.answering.trace import Trace
 from server.answering.verifying.citations import Citer, with_markers
-from server.answering.verifying.verifier import Doubt, Verified, Verifier
+from server.answering.verifying.verifier import Verified, Verifier
 from server.answering.writing.markup import without_pictures, without_unseen
 from server.domain.answer import Answer, AnswerEvent, Claim, Delta, Outcome
 from server.domain.chunk import ScoredChunk
@@ -92,7 +93,7 @@ class Attempt:
         """Hold back an introduction until a claim follows it, or remove it if it says something itself."""
         with self._trace.step("verify"):
             verified = self._verifier.verify_introduction(claim)
-        if verified.doubt:
+        if verified.reason:
             self._remove(verified)
         else:
             self._held.append(claim)
@@ -100,9 +101,9 @@ class Attempt:
     def _remove(self, verified: Verified) -> None:
         self.removed.append(verified.claim.text)
         self.why = self.why or verified.reason
-        self.leaked += verified.doubt is Doubt.LEAK
+        self.leaked += verified.leaked
         # A leak must not appear in the trace either, which the dashboard shows.
-        shown = "" if verified.doubt is Doubt.LEAK else verified.claim.text
+        shown = "" if verified.leaked else verified.claim.text
         self._trace.add_to("removed", {"claim": shown, "reason": verified.reason})
         self._note(verified, why=verified.reason or "the site's pages that may be cited do not have it")
 
@@ -137,7 +138,7 @@ LONGEST = 600
 MOST = 60
 """Maximum number of claims kept of one answer, over all its drafts."""
 
-Note = dict[str, object]
+Note = dict[str, Any]
 
 _ADDRESS = re.compile(r"\]\([^)\s]*\)|<https?://[^>\s]*>|https?://\S+")
 _MARKER = re.compile(r"\s?\[\d{1,3}\](?!\()")
@@ -152,7 +153,7 @@ def claim_note(verified: Verified, chunks: Sequence[str], why: str = "", markers
     """
     proven = dict.fromkeys(proof.source for proof in verified.proofs) or dict.fromkeys(verified.claim.sources)
     # A leak must not appear in the trace, which the dashboard shows.
-    shown = "" if verified.doubt is Doubt.LEAK else verified.claim.text
+    shown = "" if verified.leaked else verified.claim.text
     return {
         "text": shown,
         "support": round(verified.support, 3),
@@ -163,7 +164,7 @@ def claim_note(verified: Verified, chunks: Sequence[str], why: str = "", markers
     }
 
 
-def claims_for_trace(answer: Answer, notes: Sequence[Mapping[str, object]], graded: object = ()) -> Note:
+def claims_for_trace(answer: Answer, notes: Sequence[Note], graded: Sequence[str] = ()) -> Note:
     """Return the trace entries of a finished answer: "claims", and "support", the lowest support among the
     claims in the answer. Empty for an answer without claims.
 
@@ -173,7 +174,7 @@ def claims_for_trace(answer: Answer, notes: Sequence[Mapping[str, object]], grad
     if not notes:
         notes = _quoted(answer)
     said = _folded(answer.text) if answer.outcome is Outcome.ANSWERED else ""
-    taken_out = [_folded(str(one)) for one in graded] if isinstance(graded, list | tuple) else []
+    taken_out = [_folded(one) for one in graded]
     rows: dict[tuple[str, str], Note] = {}
     for note in notes:
         text = str(note.get("text", ""))
@@ -185,7 +186,7 @@ def claims_for_trace(answer: Answer, notes: Sequence[Mapping[str, object]], grad
         rows[words, str(row["why"])] = row  # a later draft's note replaces the earlier one
     if not rows:
         return {}
-    kept = [_figure(row["support"]) for row in rows.values() if row["kept"]]
+    kept = [row["support"] for row in rows.values() if row["kept"]]
     return {"claims": list(rows.values())[:MOST], **({"support": min(kept)} if kept else {})}
 
 
@@ -214,7 +215,3 @@ def _folded(text: str) -> str:
     if "](" in text or "://" in text:
         text = _ADDRESS.sub(" ", text)
     return " ".join(_WORD.findall(text.casefold()))
-
-
-def _figure(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0

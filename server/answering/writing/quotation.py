@@ -11,7 +11,6 @@ from server.answering.writing.suggestions import heading_of
 from server.answering.writing.units import Unit, UnitKind
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.sentences import plain_title
-from server.indexes.tokens import tokens
 
 MOST_LINKS = 8
 """Maximum number of links in one sentence, item or cell."""
@@ -89,14 +88,13 @@ class Quotation:
         return "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]])
 
 
-def heading_link(chunk: Chunk, found: Sequence[ScoredChunk] = (), asked: str = "") -> str:
+def heading_link(chunk: Chunk, found: Sequence[ScoredChunk] = ()) -> str:
     """Return the chunk's heading as a Markdown link to the section. The page's title is added if a section of
-    another page in `found` has the same heading, or if only the title has a word of what was `asked`."""
+    another page in `found` has the same heading."""
     heading = heading_of(chunk)
     title = plain_title(chunk.title)
     same = any(hit.chunk.url != chunk.url and heading_of(hit.chunk) == heading for hit in found)
-    words = set(tokens(title, chunk.language)) - set(tokens(heading, chunk.language))
-    if title not in heading and (same or words & set(tokens(asked, chunk.language))):
+    if same and title not in heading:
         heading = f"{title}: {heading}"
     address = chunk.url
     if "#" not in address and _names(chunk.anchor, heading):

@@ -5,8 +5,6 @@ from dataclasses import replace
 
 from server.domain.chunk import Chunk, ScoredChunk, joined_text
 
-__all__ = ["NeighbourReader", "joined_text"]
-
 
 class NeighbourReader:
     """Between retrieval and writing: gives the writer more of the page around each kept chunk, neighbouring
