@@ -21,7 +21,7 @@ from server.domain.site_fact import PAGES, FactKind, SiteFact
 from server.facts.reading import (
     LONGEST_QUOTE,
     REACHED,
-    Found,
+    FoundFact,
     phones_in,
     postal_facts,
     read_facts,
@@ -75,7 +75,7 @@ class Collector:
         self._about: set[str] = set()
         """Pages about the site itself."""
         self._own = frozenset(tokens(site.title or site.name, site.language))
-        self._found: dict[FactKind, dict[str, Found]] = defaultdict(dict)
+        self._found: dict[FactKind, dict[str, FoundFact]] = defaultdict(dict)
         self._labels: dict[tuple[str, str], str] = {}
         """Labels that the markup gives values of a kind."""
         self._pages_with: Counter[tuple[str, str]] = Counter()
@@ -95,7 +95,7 @@ class Collector:
         facts = [fact for kind in FactKind for fact in self._of_kind(kind)]
         spoken = [code for code, count in self._languages.most_common() if count >= _SPOKEN * self._pages]
         if spoken and all(spoken):
-            facts.append(_fact(Found(FactKind.LANGUAGE, "", ", ".join(spoken)), main=True))
+            facts.append(_fact(FoundFact(FactKind.LANGUAGE, "", ", ".join(spoken)), main=True))
         return facts
 
     def _read(self, chunks: Sequence[Chunk], marked: PageFacts) -> None:
@@ -108,12 +108,12 @@ class Collector:
         if near:
             self._about.add(page.url)
         if kind and page.kind not in (POST, LISTING):
-            self._add(Found(kind, "", title, _opening(chunks), page.url, page.language, near))
+            self._add(FoundFact(kind, "", title, _opening(chunks), page.url, page.language, near))
         if page.kind != POST:
             self._read_text(chunks, title, near)
         for name, label, value in marked.facts:
             if page.kind != POST or name == FactKind.EVENT:
-                found = Found(FactKind(name), label, value, "", page.url, page.language, near)
+                found = FoundFact(FactKind(name), label, value, "", page.url, page.language, near)
                 named = self._names(label)
                 if named:
                     self._labels.setdefault((name, found.key), label)
@@ -167,7 +167,7 @@ class Collector:
             if 0 < len(unit) <= LONGEST_QUOTE:
                 self._said[digits] = (chunk.url, unit, chunk.language)
 
-    def _add(self, found: Found) -> None:
+    def _add(self, found: FoundFact) -> None:
         """Keep each value once, from the page that says it best."""
         if found.kind is FactKind.SOCIAL:
             found = replace(found, label=_network(found.value))
@@ -185,11 +185,11 @@ class Collector:
         for url, (words, page) in self._links.items():
             is_framed = self._in_frame("link", url)
             if is_framed or page in self._about:
-                self._add(Found(FactKind.SOCIAL, "", url, url=page))
+                self._add(FoundFact(FactKind.SOCIAL, "", url, url=page))
             for kind in PAGES if is_framed else ():
                 known = any(one.url == url for one in self._found[kind].values())
                 if not known and card_pattern(self._site.language or "en", kind).fullmatch(words.strip()):
-                    self._add(Found(kind, "", words, url=url, language=self._site.language))
+                    self._add(FoundFact(kind, "", words, url=url, language=self._site.language))
 
     def _in_frame(self, name: str, key: str) -> bool:
         return self._pages_with[name, key] >= max(_SHARE * self._pages, min(self._pages, 3))
@@ -216,20 +216,20 @@ class Collector:
                 shown = _bare(replace(one, label=given or label))
             yield _fact(shown, main=one in main)
 
-    def _with_quote(self, key: str, one: Found) -> Found:
+    def _with_quote(self, key: str, one: FoundFact) -> FoundFact:
         if one.quote or key not in self._said:
             return one
         url, quote, language = self._said[key]
         return replace(one, url=url, quote=quote, language=language)
 
-    def _own_addresses(self, found: dict[str, Found]) -> dict[str, Found]:
+    def _own_addresses(self, found: dict[str, FoundFact]) -> dict[str, FoundFact]:
         """Return the e-mail addresses at the site's own hosts, where its contact page or its frame shows
         them: other pages name those of partners too."""
         near = [one for one in found.values() if one.near or self._in_frame(one.kind, one.key)]
         own = {_domain(one.value) for one in near}
         return {key: one for key, one in found.items() if not own or one in near or _domain(one.value) in own}
 
-    def _main(self, kind: FactKind, found: Sequence[Found]) -> list[Found]:
+    def _main(self, kind: FactKind, found: Sequence[FoundFact]) -> list[FoundFact]:
         """Return the facts that answer questions which name nothing."""
         if kind in REACHED:
             framed = [one for one in found if self._in_frame(kind, one.key)]
@@ -240,25 +240,25 @@ class Collector:
         if kind in (FactKind.HOURS, FactKind.ADDRESS):
             own = [one for one in found if not one.named]
             quoted = [one for one in own if one.quote] or own
-            by_language: dict[str, list[Found]] = defaultdict(list)
+            by_language: dict[str, list[FoundFact]] = defaultdict(list)
             for one in sorted(quoted, key=lambda one: -one.near):
                 by_language[one.language].append(one)
             # Several on pages that are as near to the site: each may be another place's.
             return [some[0] for some in by_language.values() if len(some) == 1 or some[0].near > some[1].near]
         if kind in PAGES:
-            firsts: dict[str, Found] = {}
+            firsts: dict[str, FoundFact] = {}
             for one in found:
                 firsts.setdefault(one.language, one)
             return list(firsts.values())
         return []
 
 
-def _fact(one: Found, *, main: bool) -> SiteFact:
+def _fact(one: FoundFact, *, main: bool) -> SiteFact:
     fact_id = record_id(one.kind, one.key)[:16]
     return SiteFact(fact_id, one.kind, one.label, one.value, one.url, one.quote, one.language, main)
 
 
-def _bare(one: Found) -> Found:
+def _bare(one: FoundFact) -> FoundFact:
     """Return a number or an address of the site itself, quoted alone as its page writes it."""
     written = one.value if one.value in one.quote else ""
     if one.kind is FactKind.PHONE:
@@ -290,7 +290,7 @@ def _opening(chunks: Sequence[Chunk]) -> str:
     return next((text for text in texts if 30 <= len(text) <= LONGEST_QUOTE and "\t" not in text), "")
 
 
-def _quote(found: Found, chunks: Sequence[Chunk]) -> str:
+def _quote(found: FoundFact, chunks: Sequence[Chunk]) -> str:
     """Return the words of the page's text that say a value which its markup says; "" if none does."""
     if found.kind in (FactKind.SOCIAL, FactKind.PHONE):
         return ""

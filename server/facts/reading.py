@@ -47,7 +47,7 @@ REACHED = (FactKind.PHONE, FactKind.EMAIL)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFact:
     """A fact on one page."""
 
     kind: FactKind
@@ -72,7 +72,7 @@ class Found:
         return f"{label}\n{self.value}".casefold()
 
 
-def read_facts(chunk: Chunk) -> Iterator[Found]:
+def read_facts(chunk: Chunk) -> Iterator[FoundFact]:
     """Yield the facts that a chunk says in its language."""
     found = [unit for unit in units(chunk.text) if unit.kind is not UnitKind.CODE]
     heading = chunk.heading_path[-1] if chunk.heading_path else chunk.title
@@ -83,7 +83,7 @@ def read_facts(chunk: Chunk) -> Iterator[Found]:
             continue
         if "@" in unit.text:
             for match in EMAIL.finditer(unit.text):
-                yield Found(FactKind.EMAIL, heading, match.group(), unit.text)
+                yield FoundFact(FactKind.EMAIL, heading, match.group(), unit.text)
         if has_digit:
             yield from _labelled(unit, heading, chunk.language)
             yield from _deadlines(unit, heading, chunk.language)
@@ -98,7 +98,7 @@ def phones_in(text: str) -> Iterator[str]:
             yield match.group().strip()
 
 
-def postal_facts(chunk: Chunk) -> Iterator[Found]:
+def postal_facts(chunk: Chunk) -> Iterator[FoundFact]:
     """Yield the postal addresses of a chunk without a label, each with the short lines above it."""
     found = units(chunk.text)
     for place, unit in enumerate(found):
@@ -111,7 +111,7 @@ def postal_facts(chunk: Chunk) -> Iterator[Found]:
         if sum(map(len, lines)) >= _SHORTEST_ADDRESS:
             heading = chunk.heading_path[-1] if chunk.heading_path else ""
             value = ", ".join(_folded(line).strip(" ,") for line in lines)
-            yield Found(FactKind.ADDRESS, heading, value, "\n".join(lines))
+            yield FoundFact(FactKind.ADDRESS, heading, value, "\n".join(lines))
 
 
 def _is_address_line(line: Unit, last: Unit) -> bool:
@@ -119,7 +119,7 @@ def _is_address_line(line: Unit, last: Unit) -> bool:
     return line.block == last.block and short and "@" not in line.text and not any(phones_in(line.text))
 
 
-def _labelled(unit: Unit, heading: str, language: str) -> Iterator[Found]:
+def _labelled(unit: Unit, heading: str, language: str) -> Iterator[FoundFact]:
     """Yield telephone numbers and addresses behind their label: "Phone: 020 7946 0000"."""
     text = unit.text
     label = card_pattern(language, "phone").search(text[:_LONGEST_LABEL])
@@ -127,15 +127,15 @@ def _labelled(unit: Unit, heading: str, language: str) -> Iterator[Found]:
         behind = text[label.end() :]
         for number in list(phones_in(behind))[:1]:
             if behind.index(number) < _NEAR_LABEL:
-                yield Found(FactKind.PHONE, heading, number, text)
+                yield FoundFact(FactKind.PHONE, heading, number, text)
     label = card_pattern(language, "address").match(text)
     value = re.sub(r"^\s*[:\t：–-]\s*", "", text[label.end() :]) if label else ""
     fits = _SHORTEST_ADDRESS <= len(value) <= _LONGEST_ADDRESS
     if label and value != text[label.end() :] and fits and _POSTAL.search(value):
-        yield Found(FactKind.ADDRESS, heading, _folded(value), text)
+        yield FoundFact(FactKind.ADDRESS, heading, _folded(value), text)
 
 
-def _hours(found: Sequence[Unit], heading: str, language: str) -> Iterator[Found]:
+def _hours(found: Sequence[Unit], heading: str, language: str) -> Iterator[FoundFact]:
     """Yield the opening hours of a chunk: lines with days and times below words that announce them."""
     named, closed = card_pattern(language, "hours"), card_pattern(language, "closed")
     at = 0
@@ -151,7 +151,7 @@ def _hours(found: Sequence[Unit], heading: str, language: str) -> Iterator[Found
         lines = [unit.text for unit in found[at:end]]
         if announced and all(len(line) <= LONGEST_QUOTE for line in lines) and len("".join(lines)) <= 900:
             label = heading if named.search(heading) else announced.group()
-            yield Found(FactKind.HOURS, label, "; ".join(map(_folded, lines)), "\n".join(lines))
+            yield FoundFact(FactKind.HOURS, label, "; ".join(map(_folded, lines)), "\n".join(lines))
         at = end
 
 
@@ -167,7 +167,7 @@ def _head(found: Sequence[Unit], place: int) -> tuple[str, ...]:
     return () if first is found[place] or _MONEY.search(first.text) else tuple(first.text.split("\t"))
 
 
-def _prices(unit: Unit, head: Sequence[str], heading: str) -> Iterator[Found]:
+def _prices(unit: Unit, head: Sequence[str], heading: str) -> Iterator[FoundFact]:
     """Yield what a row of a table or a labelled line says that something costs."""
     if unit.kind is UnitKind.ROW:
         cells = [_folded(cell) for cell in unit.text.split("\t")]
@@ -182,15 +182,15 @@ def _prices(unit: Unit, head: Sequence[str], heading: str) -> Iterator[Found]:
             period = behind if behind and len(behind) <= 20 and not any(map(str.isdigit, behind)) else ""
             name = head[place] if len(priced) > 1 and place < len(head) else ""
             values.append(f"{name}: {cell}" if name else f"{cell} {period}".strip())
-        yield Found(FactKind.PRICE, _joined(heading, cells[0]), "; ".join(values), unit.text)
+        yield FoundFact(FactKind.PRICE, _joined(heading, cells[0]), "; ".join(values), unit.text)
         return
     match = _LABELLED.fullmatch(unit.text)
     money = _MONEY.search(match["value"]) if match else None
     if match and money and money.start() <= _BEFORE_MONEY:
-        yield Found(FactKind.PRICE, _joined(heading, match["label"]), match["value"], unit.text)
+        yield FoundFact(FactKind.PRICE, _joined(heading, match["label"]), match["value"], unit.text)
 
 
-def _deadlines(unit: Unit, heading: str, language: str) -> Iterator[Found]:
+def _deadlines(unit: Unit, heading: str, language: str) -> Iterator[FoundFact]:
     """Yield the dates that a label, a heading or a sentence calls a deadline."""
     named = card_pattern(language, "deadline")
     if unit.kind is UnitKind.ROW:
@@ -198,25 +198,25 @@ def _deadlines(unit: Unit, heading: str, language: str) -> Iterator[Found]:
         dated = [cell for cell in cells if dates(cell) and len(cell) <= _LONGEST_LABEL]
         others = " ".join(cell for cell in cells if cell not in dated)
         if dated and (named.search(others) or named.search(heading)) and others:
-            yield Found(FactKind.DEADLINE, _joined(heading, others[:_LONGEST_VALUE]), dated[0], unit.text)
+            yield FoundFact(FactKind.DEADLINE, _joined(heading, others[:_LONGEST_VALUE]), dated[0], unit.text)
         return
     label, *rest = re.split(r":\s|：", unit.text, maxsplit=1)
     separator, value = bool(rest), rest[0] if rest else ""
     announced = named.search(label) or (unit.kind is UnitKind.ITEM and named.search(heading))
     if separator and announced and len(label) <= _LONGEST_LABEL and any(map(str.isdigit, value)):
         if len(value) <= _LONGEST_VALUE:
-            yield Found(FactKind.DEADLINE, _joined(heading, label), _folded(value), unit.text)
+            yield FoundFact(FactKind.DEADLINE, _joined(heading, label), _folded(value), unit.text)
         return
     there = dates(unit.text)
     if not there or not (named.search(unit.text) or named.search(heading)):
         return
     if separator and len(label) <= _LONGEST_LABEL and dates(value) and len(value) <= _LONGEST_VALUE:
-        yield Found(FactKind.DEADLINE, _joined(heading, label), _folded(value), unit.text)
+        yield FoundFact(FactKind.DEADLINE, _joined(heading, label), _folded(value), unit.text)
     elif named.search(unit.text) and len(there) == 1:
-        yield Found(FactKind.DEADLINE, heading, there[0][0], unit.text)
+        yield FoundFact(FactKind.DEADLINE, heading, there[0][0], unit.text)
 
 
-def with_title(fact: Found, title: str) -> Found:
+def with_title(fact: FoundFact, title: str) -> FoundFact:
     """Return the fact with the page's title before its label, where the label does not say it."""
     return (
         fact if title.casefold() in fact.label.casefold() else replace(fact, label=_joined(title, fact.label))
