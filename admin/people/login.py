@@ -113,7 +113,7 @@ def login_with_code() -> ResponseReturnValue:
 @page.post("/logout")
 def logout() -> ResponseReturnValue:
     if operator := current_operator():
-        note(operator, "logout")
+        note(operator, "logged out")
     log_out()
     return done(_("You are logged out."), "login")
 

@@ -77,7 +77,7 @@ def test_logging_out_leaves_an_entry(app, runtime, operator_id):
     assert actions == [
         (EMAIL, "ended the own session"),
         (EMAIL, "logged in"),
-        (EMAIL, "logout"),
+        (EMAIL, "logged out"),
         (EMAIL, "logged in"),
     ]
 

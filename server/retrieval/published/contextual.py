@@ -268,7 +268,7 @@ class ContextualSearch(DerivedSearch[ContextualOptions]):
         super().__init__(index)
         chosen, parts = index.options, index.parts
         if chosen.fusion == "published":
-            tuning = replace(parts.tuning, fusion="reciprocal", dense_weight=0.8)
+            tuning = parts.tuning.with_values({"fusion": "reciprocal", "dense_weight": 0.8})
             parts = replace(parts, tuning=tuning)
         of_vectors = chosen.vectors if chosen.embed == "joined" else 0.0
         self._layered = LayeredSearch(index, KIND, (of_vectors, chosen.words), parts)
