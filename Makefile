@@ -18,10 +18,10 @@ test: $(VENV)/.dev
 	@$(BIN)/python .ci/system.py
 	@$(MAKE) --no-print-directory $(VENV)/.node
 	$(MAKE) --no-print-directory check
-	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 test-fast: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not system and not slow"
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not system and not slow"
 
 # The container image and compose.yaml, built and used for real. It needs Docker and Compose; as root on Debian it
 # installs and starts them, and makes the base image from Debian's packages if none can be fetched.

@@ -103,7 +103,10 @@ def test_a_body_that_is_too_large_is_refused_and_the_dashboard_takes_larger_ones
     with suppress(ConnectionError, ssl.SSLError):
         assert proxy.ask("POST", "/api/v1/chat", large, JSON, 15)[0] in (401, 413, 502)
     form = {"Content-Type": "application/x-www-form-urlencoded"}
-    assert proxy.ask("POST", "/admin/settings/backup/restore", large, form, 15)[0] == 302
+    # Who is not logged in is led to the login page before the body has been read, so the proxy may close the
+    # connection while it is still being sent. What Docent logs shows that the proxy passed it on.
+    with suppress(ConnectionError, ssl.SSLError):
+        assert proxy.ask("POST", "/admin/settings/backup/restore", large, form, 15)[0] == 302
     log = log_with("POST /admin/settings/backup/restore 302", docent.log)
     assert "POST /api/v1/chat 413" not in log, "the proxy passed it on"
 
