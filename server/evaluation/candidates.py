@@ -1,6 +1,6 @@
 """Questions that a site itself asks, each with the pages that answer it.
 
-What cannot name its page is left out: a heading that stands on several pages ("Overview"), link words that
+What cannot name its page is left out: a heading that several pages have ("Overview"), link words that
 lead to several ("read more"), and names of a single everyday word.
 """
 

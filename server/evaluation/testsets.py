@@ -44,7 +44,7 @@ class ModelTally:
     unread: int = 0
     """Replies that were not as asked for."""
     unproven: int = 0
-    """Questions whose evidence does not stand on the page."""
+    """Questions whose evidence is not on the page."""
 
 
 def from_model(

@@ -65,7 +65,7 @@ class FoundFact:
 
     @property
     def key(self) -> str:
-        """The same for a fact that is written in several ways or stands on several pages."""
+        """The same for a fact that is written in several ways or found on several pages."""
         if self.kind is FactKind.PHONE:
             return re.sub(r"\D", "", self.value)[-9:]
         label = "" if self.kind in (*REACHED, FactKind.ADDRESS, FactKind.SOCIAL) else self.label

@@ -154,7 +154,7 @@ class CrawlIntake:
     _journal: CrawlJournal
     _indexer: Indexer
     _publish_s: float
-    """Every so many seconds what was read goes live."""
+    """Seconds between two times that the pages read so far go live; 0: only at the end."""
     _is_gated: bool
     """Whether it is only written."""
     _on_progress: ProgressCallback

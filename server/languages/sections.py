@@ -109,7 +109,7 @@ class Phrase(StrEnum):
     replaces "{title}". English replaces missing phrases."""
 
     ASSISTANT = "assistant"
-    """Who answers, as visitors are told before they ask; AI_ASSISTANT once a model writes."""
+    """Tells visitors who answers, before they ask; AI_ASSISTANT does so once a model writes."""
     AI_ASSISTANT = "ai_assistant"
     REFUSED = "refused"
     COVERS = "covers"

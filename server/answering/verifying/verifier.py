@@ -120,7 +120,7 @@ class Verifier:
             text = trusted_text(self._chunks[source].text)
             if quoted_in(claim.quote, text) and quoted_in(claim.focus, " ".join(claim.quote.split())):
                 return Verified(claim, (Proof(source, claim.focus or claim.quote),))
-        return Verified(claim, (), "the quotation does not stand on the page")
+        return Verified(claim, (), "the quotation is not on the page")
 
     def _verify_against(self, claim: Claim, sources: tuple[int, ...]) -> Verified:
         same = any(self._proofs.same_language(source) for source in sources)

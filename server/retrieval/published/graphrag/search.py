@@ -352,8 +352,8 @@ def mapped_points(
 def shuffled_parts(
     view: GraphView, reports: Sequence[int], most: int, tokens: int, estimate: Estimate
 ) -> list[list[int]]:
-    """The first reports, shuffled, in at most so many parts; each has as many as had at most so many tokens
-    in the order given, or one."""
+    """Return up to `most` parts of the first reports, which are shuffled. The sizes are those of parts in the
+    order given that have up to `tokens` tokens each, or one report."""
     sizes: list[int] = []
     room = 0
     for at in reports:

@@ -170,7 +170,7 @@ V = TypeVar("V")
 
 
 def within(items: Sequence[V], tokens: Callable[[V], int], most: int) -> list[V]:
-    """The first ones that have at most so many tokens together."""
+    """Return the first items, as many as have up to `most` tokens together."""
     kept: list[V] = []
     for item in items:
         most -= tokens(item)
