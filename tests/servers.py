@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from crawler.fetching.addresses import AddressGuard
+from server.commands.run import ROOT, chroma_command
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication
@@ -129,16 +130,12 @@ def redis_server() -> Iterator[str]:
 
 
 @contextmanager
-def chroma_server(path: Path) -> Iterator[str]:
-    """A Chroma server on the folder `path`; yields its address."""
-    program = Path(sys.executable).with_name("chroma")
-    if not program.exists():
-        raise MissingProgram("chroma is not installed: `make run`")
+def chroma_server(path: Path, open_indexes: int = 32) -> Iterator[str]:
+    """A Chroma server on the folder `path`, as Docent starts it; yields its address."""
     with _folder() as folder:
-        fixed = ["run", "--host", HOST, "--path", str(path)]
-        environment = {**os.environ, "ANONYMIZED_TELEMETRY": "False", "HOME": str(folder)}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(folder)}
         with _started(
-            lambda port: [str(program), *fixed, "--port", str(port)],
+            lambda port: chroma_command(path, port, open_indexes),
             folder,
             _chroma_answers,
             environment=environment,

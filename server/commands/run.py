@@ -1,6 +1,7 @@
 """`python -m server run`: the server's processes side by side under Honcho, and the first site."""
 
 import argparse
+import json
 import os
 import shlex
 import shutil
@@ -126,7 +127,8 @@ def _serve(settings: Settings, folder: DataFolder) -> int:
         chroma_lock = folder.claim_chroma()
         port = free_port()
         chroma_url = f"http://127.0.0.1:{port}"
-        supervisor.add("chroma", _chroma_command(folder, port), environment(settings), quiet=True)
+        command = chroma_command(folder.path / "chroma", port, settings.storage.chroma_open_indexes)
+        supervisor.add("chroma", command, environment(settings), quiet=True)
     child = environment(settings.with_values({"chroma_url": chroma_url, "data_dir": folder.path}))
     supervisor.add("web", [sys.executable, "-m", "server", "web"], child)
     supervisor.add("worker", [sys.executable, "-m", "server", "worker"], child)
@@ -148,9 +150,20 @@ def _onboard(values: dict[str, str], supervisor: Supervisor) -> None:
             process.wait()
 
 
-def _chroma_command(folder: DataFolder, port: int) -> list[str]:
-    program = [sys.executable, "-m", "server.indexes.chroma_server", "run"]
-    return [*program, "--path", str(folder.path / "chroma"), "--host", "127.0.0.1", "--port", str(port)]
+def chroma_command(vectors: Path, port: int, open_indexes: int) -> list[str]:
+    """Return the command of a Chroma server that keeps its files in `vectors`, and at most `open_indexes`
+    indexes in memory. Its options are written to a file beside."""
+    cache = {"capacity": open_indexes, "shards": 1, "eviction": "lru"}
+    options = {
+        "persist_path": str(vectors),
+        "listen_address": "127.0.0.1",
+        "port": port,
+        # Chroma closes an index, even of a collection that was deleted, only when another needs its place.
+        "segment_manager": {"hnsw_index_pool_cache_config": {"memory": cache}},
+    }
+    file = vectors.with_suffix(".json")
+    file.write_text(json.dumps(options))
+    return [sys.executable, "-m", "server.indexes.chroma_server", "run", str(file)]
 
 
 def _check_port(settings: Settings) -> None:

@@ -122,8 +122,12 @@ def unreachable(base: str, error: Exception) -> str:
     return f"Chroma at {base} does not answer ({reason}): check CHROMA_URL and that the server runs"
 
 
-HNSW = CreateHNSWConfiguration(space="cosine", ef_construction=200, max_neighbors=24, ef_search=200)
-"""Recall@20 against exact search is at least 0.99, as measured by benchmarks/indexing.py."""
+HNSW = CreateHNSWConfiguration(
+    space="cosine", ef_construction=200, max_neighbors=24, ef_search=200, batch_size=1, sync_threshold=1
+)
+"""Recall@20 against exact search is at least 0.99, as measured by benchmarks/indexing.py. Every change is
+written to the index's files: Chroma forgets what it has not written when it closes an index (see
+CHROMA_OPEN_INDEXES)."""
 BATCH_FLOATS = 500_000
 """Numbers in one request: about 10 MB of JSON, a quarter of the server's limit."""
 IDS_PAGE = 100_000
@@ -133,7 +137,8 @@ COPIED_AT_ONCE = 150
 """Vectors read and written again at once, of up to 3,072 numbers each."""
 REMOVED, FEWEST_REMOVED = "removed", 1000
 """Chroma keeps the space of removed vectors in memory and on disk. A collection counts them in its metadata;
-once they are more than its vectors, and at least so many, the vectors move to a new collection."""
+once they are more than its vectors, and at least so many, the vectors move to a new collection. So do those
+of a collection with other options than HNSW, with its first removal."""
 
 T = TypeVar("T")
 
@@ -324,7 +329,9 @@ class ChromaVectorIndex:
 
     def _count_removed(self, handle: Collection, count: int) -> None:
         removed = int(str((handle.metadata or {}).get(REMOVED, 0))) + count
-        if removed > max(FEWEST_REMOVED, handle.count()):
+        options = handle.configuration_json.get("hnsw") or {}
+        is_older = options.get("sync_threshold") != HNSW["sync_threshold"]
+        if is_older or removed > max(FEWEST_REMOVED, handle.count()):
             self._move(handle)
         else:
             handle.modify(metadata={REMOVED: removed})

@@ -156,6 +156,10 @@ class StorageSettings(Group):
     DATA_DIR."""
     chroma_url: WebAddress = ""
     """Chroma server, such as http://host:8000. Empty: Docent starts one itself."""
+    chroma_open_indexes: int = Field(default=32, ge=8)
+    """Vector indexes that the Chroma server of Docent keeps in memory, each with its vectors and about 5 open
+    files. Another one takes the place of the one that was least recently used. Only crawls, and searches of
+    sites with more than EXACT_SEARCH_CHUNKS, use them."""
 
     @property
     def models_folder(self) -> Path:

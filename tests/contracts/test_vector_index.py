@@ -254,6 +254,20 @@ def test_a_move_that_failed_is_made_again_with_the_next_removal(vectors, monkeyp
     assert ids(vectors.search(unit(1, 5), 5)) == ["f"]
 
 
+def test_an_index_of_another_version_moves_with_its_first_removal(tmp_path):
+    """Chroma would lose its last changes when it closes it."""
+    opened = open_chroma(tmp_path)
+    index = ChromaVectorIndex(opened, "shop", "0123456789abcdef")
+    opened.client.create_collection(index.name, embedding_function=None)
+    index.add([chunk("a"), chunk("b"), chunk("c")], [unit(1, 0), unit(0, 1), unit(1, 1)])
+    for removed in ("a", "b"):
+        index.remove([removed])
+        (collection,) = opened.client.list_collections()
+        assert collection.configuration_json["hnsw"]["sync_threshold"] == 1
+    assert ids(index.search(unit(1, 0), 5)) == ["c"]
+    opened.close()
+
+
 @pytest.mark.parametrize("kind", ["folder", "server"])
 def test_the_files_of_a_dropped_collection_go_too(kind, tmp_path):
     drawn = np.random.default_rng(1).normal(size=(1200, SIZE)).astype(np.float32)

@@ -2,8 +2,12 @@
 
 import socket
 import threading
+from contextlib import suppress
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from server.domain.chunk import Chunk
@@ -174,3 +178,36 @@ def test_each_failure_has_its_error(scripted, status, error):
     server.replies = [(status, b'{"error": "Oops"}', False)]
     with pytest.raises(error):
         queries.begin_nearest("c", [1.0], 1)()
+
+
+def test_many_sites_keep_few_files_open_and_lose_no_vector(tmp_path):
+    """Chroma keeps what it has not written only while an index is open, and an index takes 5 files."""
+    made = np.random.default_rng(1).normal(size=(40, 8)).astype("float32")
+    with chroma_server(tmp_path / "chroma", open_indexes=8) as address:
+        chroma = open_chroma(address, folder=tmp_path / "chroma")
+        sites = [ChromaVectorIndex(chroma, f"site{number}", "0123456789abcdef") for number in range(40)]
+        for index in sites:
+            index.add([replace(LAMP, id=f"c{number}") for number in range(40)], list(made))
+        assert open_files(tmp_path) <= 8 * 5
+        for index in sites:
+            index.remove(["c7"])
+        for index in sites:
+            index.add([replace(LAMP, id="new")], [made[7]])
+        for index in sites:
+            assert [found for found, _ in index.search(made[7], 1)] == ["new"]
+            assert [found for found, _ in index.search(made[8], 1)] == ["c8"]
+            assert len(index.vectors(sorted(index.ids()))) == 40
+        for index in sites:
+            index.drop()
+        assert open_files(tmp_path) <= 8 * 5
+        chroma.close()
+
+
+def open_files(folder):
+    """Files of indexes in this folder that any process has open."""
+    found = 0
+    for file in Path("/proc").glob("[0-9]*/fd/*"):
+        with suppress(OSError):
+            place = file.readlink()
+            found += place.is_relative_to(folder) and place.suffix in (".bin", ".pickle")
+    return found
