@@ -37,7 +37,8 @@ RUN PYTHONPATH=. /opt/venv/bin/python deploy/image/load.py \
 
 # Docent writes in /data and /tmp only, so the root may be read-only and the user any that may write in /data.
 ENV PATH=/opt/venv/bin:$PATH HOME=/tmp PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
-    DATA_DIR=/data MODELS_DIR=/opt/docent/models HOST=0.0.0.0
+    DATA_DIR=/data MODELS_DIR=/opt/docent/models HOST=0.0.0.0 \
+    MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=262144 MALLOC_TRIM_THRESHOLD_=4194304 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 VOLUME /data
 USER 10001:10001
 EXPOSE 8000

@@ -65,7 +65,7 @@ def _joined(url: str, base: str) -> str:
     return urljoin(base, url)
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=1 << 13)
 def _normalised(url: str) -> str | None:
     if len(url) > LONGEST_URL or url[:4].lower() != "http":
         return None

@@ -25,8 +25,15 @@ ROOT = Path(__file__).parent.parent.parent
 """Where `python -m server` is found."""
 
 
-MEMORY = {"MALLOC_ARENA_MAX": "2", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-"""Unless the environment has others: by default each of many threads keeps memory of its own."""
+MEMORY = {
+    "MALLOC_ARENA_MAX": "2",
+    "MALLOC_MMAP_THRESHOLD_": "262144",
+    "MALLOC_TRIM_THRESHOLD_": "4194304",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
+"""Unless the environment has others: by default each of many threads keeps memory of its own, and a process
+keeps most of what large numbers of vectors once took. The container image sets the same."""
 
 
 class _QuietPrinter(Printer):  # type: ignore[misc]  # honcho has no types

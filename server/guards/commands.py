@@ -9,7 +9,6 @@ import binascii
 import codecs
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from unicodedata import category, normalize
 from urllib.parse import unquote
 
@@ -118,12 +117,8 @@ _ASKING_HOW = compiled(
 """Words before a command which show that it is the subject of a question, not a command to the model."""
 
 
-@lru_cache(maxsize=20_000)
 def command_in(text: str) -> str:
-    """Return the command to a model in a piece of a page's text, or "".
-
-    Cached, because many questions use the same sentences.
-    """
+    """Return the command to a model in a piece of a page's text, or ""."""
     return _first_command(readings(text), on_page=True)
 
 

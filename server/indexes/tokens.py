@@ -125,7 +125,7 @@ def _language_of_query(words: Sequence[str], languages: Sequence[str]) -> str:
     return max(known, key=lambda name: sum(word in _STOP_FORMS.get(name, _NO_STOP_WORDS) for word in lowered))
 
 
-@lru_cache(maxsize=1 << 17)
+@lru_cache(maxsize=1 << 13)
 def _analysed(raw: str, language: str, stop_language: str) -> tuple[str, ...]:
     """Return all tokens of one match of `_RAW`."""
     if raw.isascii() and raw.isalpha() and raw.islower():
@@ -178,7 +178,7 @@ def _stemmed(word: str, language: str) -> str:
     return _cut(fold(stem(word, language) if word.isalpha() or not word.isascii() else word))
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 12)
 def _additional_tokens(raw: str, language: str) -> tuple[str, ...]:
     """Return the additional tokens that a piece of a page is found by."""
     if UNSPACED_CHARACTER.match(raw):

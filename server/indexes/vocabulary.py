@@ -32,7 +32,7 @@ _WITH_VOWELS = frozenset({"latin", "cyrillic", "greek"})
 """Scripts whose vowels are close enough to the sound to be compared."""
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 12)
 def _line(word: str) -> str:
     """Return the stored form of a word: as compared, followed by the word as written if that differs."""
     if not SHORTEST <= len(word) <= LONGEST or not word.isalpha() or UNSPACED_CHARACTER.search(word):

@@ -36,14 +36,14 @@ _ENDINGS = tuple(
 )
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=1 << 12)
 def romanised(word: str) -> str:
     """Return a lower-case word in the letters a to z; letters of unknown scripts are left out."""
     parts = _HANGUL.sub(lambda run: unicodedata.normalize("NFD", run[0]), word)
     return "".join(char for char in fold(parts.translate(_LETTERS)) if "a" <= char <= "z")
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=1 << 12)
 def consonants(word: str) -> str:
     """Return the consonants that are heard in a romanised word, one letter for each sound."""
     for pattern, by in _SOUNDS:
@@ -51,7 +51,7 @@ def consonants(word: str) -> str:
     return re.sub(r"(.)\1+", r"\1", _VOWELS.sub("", word))
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=1 << 12)
 def stem_sound(word: str) -> str:
     """Return a romanised word with one letter for each sound, and one ending for those that languages share
     ("-tion", "-ción", "-zione")."""

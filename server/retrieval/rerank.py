@@ -27,14 +27,13 @@ _LAST_YEAR = compiled(alternatives(lambda one: one.dates.last_year))
 _SENTENCE_END = re.compile(r"[.!?。！？…:：;؟।]['\"”’)\]]*$")
 
 
-@lru_cache(maxsize=20_000)
 def substance(text: str) -> float:
     """Return a value in [0, 1] by the logarithm of the text's length. Index entries and links have little."""
     words = len(text.encode("utf-8", "replace")) / BYTES_A_WORD
     return min(1.0, math.log1p(words) / math.log1p(FULL))
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=4_000)
 def prose(text: str) -> float:
     """Return the share in [0, 1] of the text in lines that end like sentences."""
     lines = [line.strip() for line in text.split("\n") if line.strip() and not line.startswith("```")]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from server.__main__ import main
+from server.commands.run import MEMORY, ROOT
 from tests.journey.conftest import Docent
 
 
@@ -193,3 +194,8 @@ def test_nothing_in_the_data_folder_is_open_to_other_users(own_server, tmp_path)
     names = [place for place in folder.rglob("*") if not place.is_symlink()]
     assert len(names) > 20
     assert [str(place) for place in (folder, *names) if place.stat().st_mode & 0o077] == []
+
+
+def test_the_container_image_saves_memory_like_the_supervisor():
+    """A container may run `server web` or `server worker` alone."""
+    assert all(f" {name}={value}" in (ROOT / "Dockerfile").read_text() for name, value in MEMORY.items())

@@ -34,7 +34,7 @@ def _bare(text: str) -> str:
     return re.sub(r"[^0-9a-z]", "", text.casefold())
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)
 def _shingles(text: str) -> frozenset[tuple[str, ...]]:
     words = re.findall(r"\w+", text.casefold())
     return frozenset(tuple(words[at : at + SHINGLE]) for at in range(len(words) - SHINGLE + 1))

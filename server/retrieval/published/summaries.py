@@ -241,7 +241,7 @@ def key_terms(
     return _distinct([written[token][1] for token in best], texts, n)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)
 def _tokens(word: str, language: str) -> tuple[str, ...]:
     """Tokens of one word, each once; none for a text that is too long to be a word."""
     if len(word) > LONGEST_TERM and not _unspaced(word):

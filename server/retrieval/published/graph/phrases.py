@@ -206,7 +206,7 @@ def _years(text: str) -> Iterator[tuple[int, str]]:
             yield start, year
 
 
-@lru_cache(maxsize=1 << 17)
+@lru_cache(maxsize=1 << 14)
 def phrase_key(text: str) -> str:
     """What equal phrases have in common: without case, accents, punctuation, article and plural s; "" for a
     text without letters and digits. `max_connections`, "Max connections" and "max connection" are equal."""
@@ -227,7 +227,7 @@ def phrase_words(text: str) -> list[str]:
     return words if text.isascii() else [word if word.isascii() else _folded(word) for word in words]
 
 
-_folded = lru_cache(maxsize=1 << 16)(fold)
+_folded = lru_cache(maxsize=1 << 14)(fold)
 
 
 def singular(word: str) -> str:
