@@ -77,7 +77,7 @@ from crawler.options import CrawlOptions
 
 def main(url, pages, processes, keeps_journal):
     options = CrawlOptions(start_urls=(url,), allow_private=True, max_pages=pages, max_urls=2 * pages + 100,
-                           processes=processes)
+                           processes=processes, concurrency=8)
     began, read, others = time.perf_counter(), 0, {}
     with tempfile.TemporaryDirectory() as folder:
         journal = FileJournal(Path(folder) / "journal") if keeps_journal else None

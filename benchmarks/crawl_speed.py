@@ -51,7 +51,8 @@ from crawler.crawl import crawl
 from crawler.options import CrawlOptions
 if __name__ == "__main__":
     began = time.perf_counter()
-    limits = {"allow_private": True, "max_pages": 100_000, "max_urls": 200_000, "processes": int(sys.argv[2])}
+    limits = {"allow_private": True, "max_pages": 100_000, "max_urls": 200_000, "processes": int(sys.argv[2]),
+              "concurrency": 8}
     options = CrawlOptions(start_urls=(sys.argv[1],), **limits)
     read = sum(outcome.status == 200 for outcome in crawl(options))
     print(json.dumps({"pages": read, "seconds": time.perf_counter() - began}))

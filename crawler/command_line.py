@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -19,9 +18,9 @@ from crawler.recorder import TEMPLATE
 
 _FLAGS = {"max_pages", "max_depth", "concurrency", "processes", "delay_s", "contact", "allow_private"}
 _DEFAULTS = {
-    field.name: field.default
-    for field in fields(CrawlOptions)
-    if isinstance(field.default, bool | int | float | str) and field.name not in _FLAGS | {"path_prefix"}
+    name: field.default
+    for name, field in CrawlOptions.model_fields.items()
+    if isinstance(field.default, bool | int | float | str) and name not in _FLAGS | {"path_prefix"}
 }
 """Options that --set accepts."""
 

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from queue import Empty
 
 from crawler.discovery.frontier import Frontier, Item, SharedFrontier
@@ -210,8 +210,7 @@ def read_page(
         return [UrlOutcome(target, UrlState.EXCLUDED, "it is on another host than the site")]
     if objection := scope.objection(target):
         return [UrlOutcome(target, *objection)]
-    chosen = replace(
-        options,
+    chosen = options.with_changes(
         start_urls=(target,),
         max_depth=0,
         max_pages=MOST_OUTCOMES,

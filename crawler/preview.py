@@ -65,22 +65,24 @@ def _explained(options: CrawlOptions, tools: CrawlTools, item: Item) -> Generato
         return ""
     verdict = tools.robots.verdict(url)
     delay = tools.robots.delay_s(url) if verdict.allowed else 0.0
-    pause = f"; it asks for {delay:g} s between two requests" if delay else ""
     if not verdict.allowed:
         yield Finding("robots", verdict.reason, True)
         return ""
-    yield Finding("robots", f"robots.txt allows it{pause}")
+    allows = "robots.txt allows it"
+    yield Finding("robots", f"{allows}; it asks for {delay:g} s between two requests" if delay else allows)
     refusal = tools.robots.refusing_preference(url)
+    if refusal and not options.own_site:
+        yield Finding("preference", refusal, True)
+        return ""
     if refusal:
-        why = "; not applied, because the site is your own" if options.own_site else ""
-        yield Finding("preference", f"{refusal}{why}", not options.own_site)
-        if not options.own_site:
-            return ""
+        yield Finding("preference", f"{refusal}; not applied, because the site is your own")
     if options.use_sitemaps:
         sitemaps = Sitemaps(options, tools.robots, tools.fetcher)
-        listed = url in sitemaps.listed(url)
-        unlisted = "not in the sitemap: only a link leads the crawl to it"
-        yield Finding("sitemap", "listed in the sitemap" if listed else unlisted)
+        is_listed = url in sitemaps.listed(url)
+        yield Finding(
+            "sitemap",
+            "listed in the sitemap" if is_listed else "not in the sitemap: only a link leads the crawl to it",
+        )
     visit = tools.visits.visit(item)
     yield from _visited(visit)
     return visit.redirect
@@ -94,17 +96,18 @@ def _visited(visit: Visit) -> Iterator[Finding]:
         reason = (
             f"{status}: {outcome.reason}" if str(outcome.status) not in outcome.reason else outcome.reason
         )
-        yield Finding("visit", f"{outcome.state.value}: {reason}", outcome.state is not UrlState.REDIRECTED)
+        state = outcome.state.value.replace("_", " ")
+        yield Finding("visit", f"{state}: {reason}", outcome.state is not UrlState.REDIRECTED)
     else:
-        words = len(page.text.split())
-        language = page.language or "unknown"
-        yield Finding(
-            "visit",
-            f'{status}: "{page.title}", language {language}, {len(page.blocks)} blocks, {words} words',
-        )
+        yield Finding("visit", status)
+        yield Finding("title", page.title)
+        yield Finding("language", page.language or "unknown")
+        yield Finding("text", f"blocks: {len(page.blocks)}, words: {len(page.text.split())}")
         if visit.canonical:
-            copy = f"says it is a copy of {visit.canonical}: that page is indexed instead, unless it is gone"
-            yield Finding("canonical", copy)
+            yield Finding(
+                "canonical",
+                f"says it is a copy of {visit.canonical}: that page is indexed instead, unless it is gone",
+            )
         yield Finding("result", "it would be indexed, unless another page of the site says the same")
     if visit.follow:
         yield Finding("links", f"{len(visit.follow)} links on it would be followed")

@@ -2,11 +2,9 @@
 
 import os
 import re
-from dataclasses import fields
 
 import pytest
 
-from crawler.options import CrawlOptions
 from server.retrieval.fusion import FUSIONS
 from server.settings import GROUPS, SETTINGS, Settings
 from server.settings.changes import shown
@@ -231,25 +229,6 @@ def test_settings_cannot_be_changed_after_they_were_read():
 def test_every_setting_says_what_it_means_in_a_sentence():
     for name, field in SETTINGS.items():
         assert re.fullmatch(r"[^\n]{10,}[.)]", field.description or ""), name
-
-
-def test_every_limit_of_the_crawler_is_a_setting_with_its_default() -> None:
-    differ = {"max_pages": 5000, "concurrency": 4, "max_bytes": 10_000_000}
-    of_each_site = {
-        "start_urls",
-        "path_prefix",
-        "include",
-        "exclude",
-        "headers",
-        "include_subdomains",
-        "private_hosts",
-        "own_site",
-        "signer",
-    }
-    for option in fields(CrawlOptions):
-        if option.name not in of_each_site:
-            default = SETTINGS[f"crawl_{option.name}"].default
-            assert default == differ.get(option.name, option.default), option.name
 
 
 def test_a_cross_encoder_needs_the_address_of_its_api():

@@ -107,6 +107,13 @@ def reasons(gap: Gap) -> str:
     return ", ".join(said[why](gap.why[why]) for why in Why if why in gap.why)
 
 
+def reasked(gap: Gap) -> str:
+    """How its questions ended when they were last asked again, as a sentence."""
+    if not gap.reasked_outcome:
+        return _("It was answered then.")
+    return str(OUTCOMES.get(gap.reasked_outcome, _("It was not answered.")))
+
+
 def happened(event: GapEvent) -> str:
     """An event as a sentence."""
     details = event.details
@@ -151,6 +158,7 @@ FILTERS: dict[str, Callable[..., object]] = {
     "gap_why": WHY.__getitem__,
     "gap_lacks": lacks,
     "gap_reasons": reasons,
+    "gap_reasked": reasked,
     "gap_happened": happened,
     "curated_state": STATES.__getitem__,
     "not_given": lambda why: NOT_GIVEN.get(why, why),

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from html.parser import HTMLParser
 from typing import Any
@@ -145,7 +145,7 @@ def _page_steps(site: Site, url: str, settings: Settings) -> Iterator[Step]:
     options = crawl_options(site, settings)
     if origin_of(url) not in map(origin_of, options.start_urls):
         # The page need not be where the crawl begins, but the headers for the crawl stay there.
-        options = replace(options, start_urls=(url,), headers=())
+        options = options.with_changes(start_urls=(url,), headers=())
     fetcher = Fetcher(options)
     try:
         reply = fetcher.get_following(url)

@@ -13,6 +13,7 @@ from admin.replies import done, progress, refused, unchanged
 from admin.sites import sites as sites_page
 from admin.sites.sites import SiteForm
 from admin.start.walk import ADDRESS, no_site
+from admin.stored import translated
 from admin.texts import _, lazy
 from crawler.errors import BadStart
 from crawler.preview import Finding
@@ -30,6 +31,25 @@ RENDER = {
     "always": lazy("All pages"),
     "never": lazy("No page"),
 }
+
+
+STEPS = {
+    "address": lazy("Address"),
+    "site": lazy("Site"),
+    "rules": lazy("Rules"),
+    "network": lazy("Network"),
+    "robots": lazy("robots.txt"),
+    "preference": lazy("AI preferences"),
+    "sitemap": lazy("Sitemap"),
+    "visit": lazy("Answer"),
+    "title": lazy("Title"),
+    "language": lazy("Language"),
+    "text": lazy("Text"),
+    "canonical": lazy("Canonical"),
+    "result": lazy("Result"),
+    "links": lazy("Links"),
+}
+"""Steps of `explain` -> their labels."""
 
 
 class ScopeForm(Form):
@@ -81,13 +101,21 @@ def _shown(found: Site, form: ScopeForm, url: str = "") -> str:
     return render_template("admin/scope.html", site=found, form=form, url=url, findings=findings, fault=fault)
 
 
-def _explained(found: Site, url: str) -> tuple[list[Finding], str]:
+def _explained(found: Site, url: str) -> tuple[list[tuple[str, str]], str]:
+    """(label and text of each step, what is wrong with `url`)"""
     if not url:
         return [], ""
     try:
-        return list(explain_url(found, configuration().settings, url)), ""
+        findings = explain_url(found, configuration().settings, url)
+        return [(STEPS[one.step], _words(one)) for one in findings], ""
     except BadStart as error:
         return [], str(error)
+
+
+def _words(finding: Finding) -> str:
+    if finding.step == "title":
+        return finding.text  # as the page says it
+    return translated(language_name(finding.text) if finding.step == "language" else finding.text)
 
 
 def _field_of(message: str, form: ScopeForm) -> str:

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from crawler.discovery import urls
 from crawler.errors import FetchError
 from crawler.fetching.fetcher import Fetcher, HttpResponse
-from crawler.options import MEGABYTE, CrawlOptions
+from crawler.options import CrawlOptions
 from crawler.wordset import wordset
 
 Permits = Callable[[str], bool]
 
 _FETCHED = frozenset({"script", "xhr", "fetch"})
 _DOCUMENTS = frozenset({"text/html", "application/xhtml+xml"})
-_KEPT_SCRIPTS = 32 * MEGABYTE
+_KEPT_SCRIPTS = 32 * 1024 * 1024
 _DOT = b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")
 _NOT_PASSED_ON = wordset("browser_requests.not_passed_on")
 _NOT_SENT = wordset("browser_requests.not_sent")

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from crawler.crawl import crawl
 from crawler.errors import BadFile, BadStart
@@ -189,8 +189,7 @@ def read_addresses(
     """
     for start in range(0, len(addresses), _AT_ONCE):
         part = tuple(addresses[start : start + _AT_ONCE])
-        chosen = replace(
-            options,
+        chosen = options.with_changes(
             start_urls=part,
             path_prefix="",
             include=(),

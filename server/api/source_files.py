@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 
 from server.api.access import stores
 from server.api.caller import known_site
+from server.domain.site import Site
 from server.storage.content.source_pages import PageVersion
 
 # A page that was read from a source, as plain HTML: its blocks, headings and anchors and nothing else.
@@ -140,14 +141,15 @@ def sources_blueprint() -> Blueprint:
 
     @blueprint.get("/sources/<site_id>/<page_id>")
     def source_page(site_id: str, page_id: str) -> Response:
-        version = _live(site_id, page_id)
-        response = make_response(_html(site_id, version))
+        site = known_site(site_id)
+        version = _live(site, page_id)
+        response = make_response(_html(site, version))
         response.headers["Content-Security-Policy"] = POLICY
         return _checked(response, version.content_hash)
 
     @blueprint.get("/sources/<site_id>/<page_id>/file")
     def source_file(site_id: str, page_id: str) -> Response:
-        version = _live(site_id, page_id)
+        version = _live(known_site(site_id), page_id)
         body = stores().sources.body(site_id, version.digest) if version.digest else None
         if body is None:
             abort(404)
@@ -162,16 +164,14 @@ def sources_blueprint() -> Blueprint:
     return blueprint
 
 
-def _live(site_id: str, page_id: str) -> PageVersion:
-    site = known_site(site_id)
+def _live(site: Site, page_id: str) -> PageVersion:
     version = stores().source_pages(site.id).live(f"/sources/{site.id}/{page_id}")
     if version is None:
         abort(404)
     return version
 
 
-def _html(site_id: str, version: PageVersion) -> str:
-    site = known_site(site_id)
+def _html(site: Site, version: PageVersion) -> str:
     page = version.page
     return render_template(
         "source.html",

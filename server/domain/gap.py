@@ -107,7 +107,9 @@ class Gap:
     note: str = ""
     """The operator's."""
     reasked_at: datetime | None = None
+    """When its questions were last asked again."""
     reasked_outcome: str = ""
+    """The Outcome of that; empty if it closed the gap."""
     closed_at: datetime | None = None
     kind: GapKind = GapKind.MISSING
     assigned_to: str = ""

@@ -33,6 +33,7 @@ from server.storage.content.reader import ContentReader
 from server.storage.content.site_facts import SiteFactStore
 from server.storage.database import Database
 from server.storage.sites.sites import SiteStore
+from server.version import code_digest
 
 log = logging.getLogger(__name__)
 
@@ -54,14 +55,19 @@ _OWN = ("hours", "about")
 
 
 def keep_card(database: Database, site_id: str, base: str) -> None:
-    """Make the card of a site from its live pages. `base` is where visitors reach Docent."""
+    """Make the card of a site from its live pages. `base` is where visitors reach Docent. If nothing that it
+    is made from has changed since the last card, that one is confirmed and no page is read."""
     site = SiteStore(database).get(site_id)
+    start = [stored(url, base) for url in site.start_urls]
+    content = ContentReader(database, site_id).pinned()
+    own = (content.live_generation(), site.title or site.name, site.language, *start)
+    card, made_from = SiteFactStore(database, site_id), record_id(code_digest(), *map(str, own))
+    if card.confirm(made_from):
+        return
     facts = PageFactStore(database, site_id)
-    pages = groupby(ContentReader(database, site_id).every_chunk(), key=lambda chunk: chunk.url)
-    found = Collector(site, [stored(url, base) for url in site.start_urls]).collect(
-        (list(chunks), facts.get(url)) for url, chunks in pages
-    )
-    SiteFactStore(database, site_id).put(found)
+    pages = groupby(content.every_chunk(), key=lambda chunk: chunk.url)
+    found = Collector(site, start).collect((list(chunks), facts.get(url)) for url, chunks in pages)
+    card.put(found, made_from)
     log.info("the card of %s has %s facts", site_id, len(found))
 
 

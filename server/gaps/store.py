@@ -172,7 +172,7 @@ class GapStore(Store):
     def was_asked(self, id: str, outcome: str, solved: Solved | None, by: str = "") -> None:
         """Store the result of asking its questions again; close the gap if `solved` names what answers
         them, and reopen it if it was considered solved and is not."""
-        values: dict[str, Any] = {"reasked_at": now(), "reasked_outcome": outcome}
+        values: dict[str, Any] = {"reasked_at": now(), "reasked_outcome": "" if solved else outcome}
         with self._db.begin() as connection:
             if solved is None:
                 before = connection.execute(select(gaps.c.status).where(gaps.c.id == id)).scalar()

@@ -1,11 +1,12 @@
 """What a site's crawl may do: limits of the settings, scope of the site."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from crawler.extractors import FileLimits
 from crawler.fetching.signing import DIRECTORY_PATH, RequestSigner
+from crawler.limits import CrawlLimits
 from crawler.options import CrawlOptions
 from crawler.preview import Finding, explain
 from server.domain.site import CRAWL_LIMITS, DOCS_ID, OWN_SITE, Site
@@ -31,8 +32,7 @@ def _signer(settings: Settings) -> RequestSigner | None:
 
 def limits(settings: Settings) -> dict[str, Any]:
     """CRAWL_ settings by the names of the options that they set."""
-    names = {field.name for field in fields(CrawlOptions)}
-    return settings.crawling.model_dump(include=names)
+    return settings.crawling.model_dump(include=set(CrawlLimits.model_fields))
 
 
 def file_limits(settings: Settings) -> FileLimits:

@@ -10,7 +10,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from crawler.crawl import crawl
@@ -91,8 +91,7 @@ class DryRuns:
     def start(self, site: Site) -> str:
         """Begins; returns the id of the run. Raises BadStart for what cannot be crawled, TooManyDryRuns."""
         settings = self._settings()
-        options = replace(
-            crawl_options(site, settings),
+        options = crawl_options(site, settings).with_changes(
             max_pages=settings.crawling.dry_run_pages,
             max_seconds=settings.crawling.dry_run_s,
             sitemap_max_files=SITEMAP_FILES,

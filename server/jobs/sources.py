@@ -252,7 +252,7 @@ class _Reading:
                     continue
                 options = crawl_options(replace(self._site, start_urls=part), self._settings)
                 if part is others:  # the site's headers are for its own hosts
-                    options = replace(options, headers=())
+                    options = options.with_changes(headers=())
                 for outcome in read_addresses(part, options, self._validators):
                     yield SourcePart(outcome.url, outcome, may_pass=True)
         except BadStart as error:

@@ -62,6 +62,8 @@ class Writing(Section):
     """Whether particles are attached to the word that they belong to, as in Korean."""
     compounds: StrictBool = False
     """Whether nouns are joined into compounds whose last part has the main meaning, as in German."""
+    capital_nouns: StrictBool = False
+    """Whether all nouns begin with a capital, as in German, so that a capital is no sign of a name."""
     particles: Words = ()
     """Small words that belong to a verb and may be apart from it: "back it up", "melde ich mich an"."""
     particles_lead: StrictBool = False

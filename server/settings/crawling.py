@@ -1,13 +1,14 @@
 """How websites are crawled, and the sizes of the files that a site has in addition to its website."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from pydantic import Field
 
+from crawler.limits import CrawlLimits
 from server.settings.base import Group, prefixed
 
 
-class CrawlingSettings(Group):
+class CrawlingSettings(CrawlLimits, Group):
     """Limits of every crawl. Which pages belong to a site is set for each site."""
 
     model_config = prefixed("crawl_")
@@ -19,123 +20,20 @@ class CrawlingSettings(Group):
         "near_duplicates": "Traps and duplicates",
         "max_file_pages": "Files and scripts",
         "processes": "Processes and history",
+        "dry_run_pages": "Dry runs and signed requests",
     }
 
-    max_pages: int = Field(default=5000, ge=1)
-    """Most pages that are crawled on one site."""
-    max_depth: int = Field(default=20, ge=0)
-    """Most links that are followed from a start address. A sitemap entry counts as one."""
-    max_urls: int = Field(default=200_000, ge=1)
-    """Most addresses that one crawl collects, against sites with endless addresses."""
-    max_seconds: float = Field(default=0.0, ge=0)
-    """Longest duration of a crawl, in seconds. Pages that are left are reported. 0: no limit."""
-    max_bytes: int = Field(default=10_000_000, ge=1000)
-    """Largest page after decompression, in bytes."""
-    dry_run_pages: int = Field(default=30, ge=1, le=1000, alias="dry_run_pages")
-    """Most pages that a dry run crawls."""
-    dry_run_s: float = Field(default=20.0, gt=0, le=300, alias="dry_run_s")
-    """Longest duration of a dry run, in seconds."""
-    max_redirects: int = Field(default=8, ge=0)
-    """Most redirects in a row that are followed."""
-
-    concurrency: int = Field(default=4, ge=1, le=64)
-    """Pages of one site that are fetched at the same time."""
-    host_concurrency: int = Field(default=8, ge=1, le=64)
-    """Requests to one host at the same time. Docent sends fewer when the host is overloaded."""
-    delay_s: float = Field(default=0.0, ge=0)
-    """Pause between two requests to one host, in seconds. robots.txt can ask for more."""
-    max_delay_s: float = Field(default=30.0, ge=0)
-    """Longest Crawl-delay of robots.txt that is respected, in seconds. A longer one is shortened to this."""
-    retries: int = Field(default=2, ge=0, le=10)
-    """How often a request is retried after a network error, 429 or a server error."""
-    max_wait_s: float = Field(default=120.0, ge=0)
-    """Longest Retry-After that is respected, in seconds."""
-    timeout_s: float = Field(default=15.0, gt=0)
-    """Time limit for a server to send the next part of a page, in seconds."""
-    page_time_s: float = Field(default=60.0, gt=0)
-    """Time limit for a whole page, in seconds."""
-    obey_robots: bool = True
-    """1 respects robots.txt and AI preferences (Content-Signal, Content-Usage). Set 0 only to crawl websites
-    that are your own."""
-    user_agent: str = Field(default="DocentBot/0.1", min_length=1)
-    """Name and version in the User-Agent header. The name is also looked up in robots.txt."""
-    contact: str = ""
-    """Web or e-mail address in the User-Agent header, so that website owners can reach you."""
-    sign_requests: bool = False
-    """1 signs the requests of crawls, so that websites and their firewalls can recognise this server (Web Bot
-    Auth). PUBLIC_URL must be an https address: the public key is served there."""
-    allow_private: bool = False
-    """1 allows all crawls to connect to private networks and to this machine."""
-
-    use_sitemaps: bool = True
-    """1 reads sitemaps. 0 only follows links."""
-    sitemap_max_files: int = Field(default=200, ge=1)
-    """Most sitemap files of one site that are read, those of sitemap indexes included."""
-    sitemap_max_urls: int = Field(default=50_000, ge=1)
-    """Most entries of one sitemap file that are read. The protocol allows 50,000."""
-    sitemap_max_bytes: int = Field(default=52_428_800, ge=1)
-    """Largest sitemap file after decompression, in bytes. The protocol allows 50 MB."""
-    sitemap_total_bytes: int = Field(default=67_108_864, ge=1)
-    """Size of all sitemap files of a crawl together after decompression, in bytes."""
-    sitemap_total_s: float = Field(default=300.0, gt=0)
-    """Longest time that all sitemap files of a crawl may take to arrive, in seconds."""
-    max_feeds: int = Field(default=50, ge=0)
-    """Most RSS, Atom and JSON feeds of one site that are read."""
-
-    near_duplicates: float = Field(default=0.97, ge=0, le=1)
-    """Share of common words at which pages with the same title, numbers and names count as duplicates. 0:
-    keep all pages."""
-    soft_404: bool = True
-    """1 detects "not found" pages with status 200, by requesting addresses that do not exist."""
-    max_hosts: int = Field(default=100, ge=1)
-    """Most hosts of a site whose subdomains are crawled. Some servers answer to any name."""
-    max_path_depth: int = Field(default=20, ge=1)
-    """Most segments in a path. Longer paths come from broken links that grow with each page."""
-    max_repeats: int = Field(default=2, ge=1)
-    """How often the same segments may follow each other in a path."""
-    max_query_variants: int = Field(default=500, ge=1)
-    """Most query strings of one path that are crawled."""
-    max_shape_urls: int = Field(default=50_000, ge=1)
-    """Most addresses that differ only in numbers, dates and ids."""
-    max_date_years: int = Field(default=5, ge=0)
-    """How many years ahead a date in a calendar's address may be, and ten times as many back. 0: no limit."""
-    endless_after: int = Field(default=50, ge=1)
-    """Pages in a row with one address pattern and no new content, after which the crawl skips the pattern."""
-
-    max_file_pages: int = Field(default=1000, ge=1)
-    """Most pages of one PDF that are read."""
-    max_file_s: float = Field(default=120.0, gt=0)
-    """Time limit to read a PDF, DOCX or Markdown file after the download, in seconds."""
-    max_unpacked_bytes: int = Field(default=104_857_600, ge=1)
-    """Largest unpacked content of one PDF or DOCX file, in bytes."""
-    hash_routes: bool = False
-    """1 treats addresses that differ only after "#/" or "#!" as different pages."""
-    render: Literal["never", "auto", "always"] = "auto"
-    """Which pages are opened in a browser: never, always, or auto (those that need it)."""
-    render_pages: int = Field(default=2, ge=1, le=16)
-    """Pages that are open in browsers at the same time."""
-    render_time_s: float = Field(default=15.0, gt=0)
-    """Time limit for the scripts of one page, in seconds."""
-    render_max_requests: int = Field(default=100, ge=1)
-    """Most requests of one page in the browser. Further requests fail."""
-    render_max_bytes: int = Field(default=52_428_800, ge=1)
-    """Most data that one page in the browser may load, in bytes."""
-    browser: str = ""
-    """Path of the browser. Empty: Chromium or Chrome on the PATH, or the one that Playwright installed."""
-    browser_sandbox: bool = True
-    """0 starts the browser without its sandbox. Root has no sandbox, so pages are opened in a browser only
-    if this is 0."""
-
-    processes: int = Field(default=-1, ge=-1, le=64)
-    """Additional processes that extract the pages of a large crawl. -1: one for each processor core except
-    one."""
-    share_from: int = Field(default=1000, ge=1)
-    """Addresses of one site that wait from which on other job workers help to fetch them. Smaller sites are
-    crawled by one worker alone."""
     crawls_at_once: int = Field(default=2, ge=1, le=16, alias="crawls_at_once")
     """Sites that one job worker crawls at the same time."""
     crawls_kept: int = Field(default=20, ge=2, le=1000, alias="crawls_kept")
     """Crawls of each site whose list of addresses is kept. Older lists are deleted."""
+    dry_run_pages: int = Field(default=30, ge=1, le=1000, alias="dry_run_pages")
+    """Most pages that a dry run crawls."""
+    dry_run_s: float = Field(default=20.0, gt=0, le=300, alias="dry_run_s")
+    """Longest duration of a dry run, in seconds."""
+    sign_requests: bool = False
+    """1 signs the requests of crawls, so that websites and their firewalls can recognise this server (Web Bot
+    Auth). PUBLIC_URL must be an https address: the public key is served there."""
 
 
 class SourceSettings(Group):

@@ -22,12 +22,27 @@ def upsert(dialect: str, table: Table) -> Upsert:
     return upsert_with(dialect, table, {})
 
 
-def upsert_with(dialect: str, table: Table, instead: Mapping[str, ColumnElement[Any]]) -> Upsert:
-    """`upsert` with the expressions in `instead`, in which columns refer to the row before the update."""
+def upsert_with(
+    dialect: str,
+    table: Table,
+    instead: Mapping[str, ColumnElement[Any]],
+    where: ColumnElement[bool] | None = None,
+) -> Upsert:
+    """`upsert` with the expressions in `instead`, for rows that meet `where`. In both, columns refer to the
+    row before the update."""
     insert = sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
     changed = {column.name: insert.excluded[column.name] for column in table.c if not column.primary_key}
     key = list(table.primary_key.columns)
-    return insert.on_conflict_do_update(index_elements=key, set_=changed | dict(instead))
+    return insert.on_conflict_do_update(index_elements=key, set_=changed | dict(instead), where=where)
+
+
+@cache
+def upsert_changed(dialect: str, table: Table, column: str) -> Upsert:
+    """`upsert` that skips rows whose `column` has the new value already. Its `rowcount` is that of the rows
+    that changed."""
+    new = upsert(dialect, table).excluded
+    changing = upsert_with(dialect, table, {}, where=table.c[column] != new[column])
+    return changing.execution_options(preserve_rowcount=True)
 
 
 @cache

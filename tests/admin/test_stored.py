@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from admin.formats import report_text
+from admin.sites.scope import STEPS
 from admin.stored import BREAKS, CODES, DETAILS, KINDS, found_in, translated
 from admin.texts import written_in
 from server.evaluation.report import Evaluated, report_of
@@ -69,6 +70,13 @@ def test_what_stops_a_crawl_or_leaves_out_an_address_is_known():
         if name == "FetchError":
             reason = call.args[1:2]
         unknown += [(file.name, text) for one in reason for text in texts(one) if not is_known(text)]
+    assert unknown == []
+
+
+def test_what_a_crawl_would_do_with_an_address_is_known():
+    findings = [call for _, call in calls("crawler") if getattr(call.func, "id", "") == "Finding"]
+    assert {call.args[0].value for call in findings} == set(STEPS)
+    unknown = [text for call in findings for text in texts(call.args[1]) if not is_known(text)]
     assert unknown == []
 
 
@@ -154,6 +162,9 @@ def test_a_quality_report_is_in_the_language_of_its_reader(report):  # noqa: F81
         ("2 of 7 test questions got worse: ndcg@10 fell from 0.912 to 0.701, and 3.0 points may be lost",
          "2 von 7 Testfragen wurden schlechter: ndcg@10 ist von 0,912 auf 0,701 gesunken, erlaubt sind 3,0 Punkte"),
         ("was refused: wrong password", "wurde abgelehnt: falsches Passwort"),
+        ("error: no answer: the browser hung", "Fehler: keine Antwort: der Browser hing"),
+        ('disallowed: status 200: its Content-Signal header says "ai-input=no"',
+         'gesperrt: Status 200: ihr Header Content-Signal sagt „ai-input=no“'),
         ("OSError: no such file", "OSError: no such file"),
     ],
 )  # fmt: skip

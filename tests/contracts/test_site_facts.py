@@ -2,8 +2,10 @@
 
 import pytest
 
+from server.domain.derived import PageFacts
 from server.domain.site import Site
 from server.domain.site_fact import FactKind, SiteFact
+from server.storage.content.page_facts import PageFactStore
 from server.storage.content.site_facts import SiteFactStore
 from server.storage.errors import UnknownRecord, UnknownSite
 from server.storage.sites.sites import SiteStore
@@ -54,6 +56,39 @@ def test_what_operators_decided_survives_every_crawl(store):
     store.put([PHONE, PRICE])
     assert (store.get("b").found, store.get("b").hidden) == (True, True)
     assert (store.get("a").edited_by, added.main) == ("ada@example.com", True)
+
+
+def test_a_card_is_confirmed_only_by_what_it_was_made_from(store):
+    assert not store.confirm("pages of May")
+    store.put([PHONE], "pages of May")
+    assert not store.confirm("pages of June")
+    before = store.get("a").seen_at
+    assert store.confirm("pages of May")
+    assert store.get("a").seen_at > before
+    store.put([PHONE])
+    assert not store.confirm("pages of May")
+
+
+def test_a_lost_fact_that_nobody_hides_any_more_goes_when_the_card_is_confirmed(store):
+    store.put([PHONE, PRICE, HOURS])
+    for lost in ("b", "c"):
+        store.hide(lost, "ada", hidden=True)
+    added = store.add(FactKind.EMAIL, "", "hi@shop.example", "", "ada")
+    store.put([PHONE], "pages")
+    store.hide("b", "ada", hidden=False)
+    assert store.confirm("pages")
+    assert [fact.id for fact in store.all()] == ["a", added.id, "c"]
+
+
+def test_changed_facts_of_a_page_outdate_the_card(store, database):
+    pages = PageFactStore(database, "shop")
+    marked = {f"https://shop.example/{n}": PageFacts("a\0b", ("Home",), (("/", "x"),)) for n in range(3)}
+    pages.put(marked)
+    store.put([PHONE], "pages")
+    pages.put(marked)
+    assert store.confirm("pages")
+    pages.put({**marked, "https://shop.example/1": PageFacts("New")})
+    assert not store.confirm("pages")
 
 
 def test_the_sites_value_comes_back(store):

@@ -76,7 +76,8 @@ def test_a_start_that_is_no_html_or_empty_says_what_to_do(site) -> None:
 def test_wrong_arguments_are_named(tmp_path) -> None:
     assert "only http:// and https://" in run("ftp://example.com", "--out", "-").stderr
     assert (
-        "max_pages must be more than 0" in run("https://example.com", "--out", "-", "--max-pages", "0").stderr
+        "max_pages should be greater than or equal to 1"
+        in run("https://example.com", "--out", "-", "--max-pages", "0").stderr
     )
     missing = run("http://127.0.0.1:9/", "--allow-private", "--out", str(tmp_path / "no" / "such" / "folder"))
     assert (missing.returncode, "Cannot write" in missing.stderr) == (2, True)

@@ -30,7 +30,8 @@ def test_a_page_is_followed_to_its_end(told) -> None:
     assert found["network"] == "127.0.0.1 is 127.0.0.1, which may be connected to"
     assert found["robots"] == "robots.txt allows it; it asks for 2 s between two requests"
     assert found["sitemap"] == "listed in the sitemap"
-    assert found["visit"].startswith('status 200: "Roses", language en, ')
+    assert (found["visit"], found["title"], found["language"]) == ("status 200", "Roses", "en")
+    assert found["text"] == "blocks: 3, words: 18"
     assert found["result"].startswith("it would be indexed")
     assert found["links"] == "2 links on it would be followed"
 

@@ -1,9 +1,11 @@
 """The card of a site, made from its pages as a crawl reads and stores them."""
 
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from sqlalchemy import event
 
 from crawler.extractors import SourceDocument
 from crawler.extractors.html.extractor import extract
@@ -11,6 +13,7 @@ from server.domain.chunk import PageWords
 from server.domain.derived import PageFacts
 from server.domain.site import Site
 from server.domain.site_fact import FactKind
+from server.facts import collecting
 from server.facts.collecting import keep_card
 from server.indexing.chunker import ChunkSizes, chunk_page
 from server.storage.content.content import ContentStore
@@ -19,6 +22,7 @@ from server.storage.content.reader import PageRecord
 from server.storage.content.site_facts import SiteFactStore
 from server.storage.database import Database
 from server.storage.sites.sites import SiteStore
+from server.version import code_digest
 
 HOME = "https://mill.example/"
 PROSE = "<p>We look after an old cotton mill and the people who work in it every day.</p>"
@@ -112,8 +116,26 @@ class Crawled:
             content.put_page(record, chunk_page(page, ChunkSizes()), content.chunk_ids(page.url))
             facts.put({page.url: PageFacts(links=page.link_texts, facts=page.facts)})
         content.go_live()
-        keep_card(self.database, "mill", "https://docent.example")
+        return self.keep_card()
+
+    def keep_card(self, base="https://docent.example"):
+        keep_card(self.database, "mill", base)
         return [fact for fact in self.card.all() if fact.kind is not FactKind.LANGUAGE]
+
+    def change(self, **changed):
+        SiteStore(self.database).change("mill", lambda site: replace(site, **changed))
+
+    def pages_read(self, work):
+        """How many statements of `work` read chunks or page facts."""
+        statements = []
+
+        def note(_connection, _cursor, statement, *_rest):
+            statements.append(statement)
+
+        event.listen(self.database._engine, "before_cursor_execute", note)
+        work()
+        event.remove(self.database._engine, "before_cursor_execute", note)
+        return sum("FROM chunks" in one or "FROM page_facts" in one for one in statements)
 
 
 @pytest.fixture
@@ -157,3 +179,71 @@ def test_a_new_crawl_keeps_what_operators_decided(site):
 def test_the_languages_of_the_site_are_those_of_its_pages(site):
     site.crawl({"a": PROSE, "b": PROSE, "de": "<html lang=de><p>Wir pflegen eine alte Mühle.</p>"})
     assert [fact.value for fact in site.card.all() if fact.kind is FactKind.LANGUAGE] == ["en, de"]
+
+
+CONTACT = {"contact": "<h1>Contact</h1><p>Phone: 01942 000 000</p>"}
+MARKED = PageFacts(facts=(("email", "", "hi@mill.example"),))
+
+
+def test_a_crawl_that_changed_nothing_confirms_the_card_without_reading_a_page(site):
+    before = site.crawl(CONTACT)
+    facts = PageFactStore(site.database, "mill")
+    facts.put(facts.all())  # a crawl stores them for every page that the website sends again
+    assert site.pages_read(site.keep_card) == 0
+    after = site.keep_card()
+    assert [fact.value for fact in after] == [fact.value for fact in before]
+    assert min(fact.seen_at for fact in after) > max(fact.seen_at for fact in before)
+
+
+CHANGES = {
+    "pages": lambda site: ContentStore(site.database, "mill").go_live(),
+    "markup of a page": lambda site: PageFactStore(site.database, "mill").put({HOME + "contact": MARKED}),
+    "markup of a new page": lambda site: PageFactStore(site.database, "mill").put({HOME + "new": MARKED}),
+    "title": lambda site: site.change(title="The Phone"),
+    "language": lambda site: site.change(language="de"),
+    "start page": lambda site: site.change(start_urls=(HOME + "contact",)),
+    "another card": lambda site: site.card.put([], "what an earlier crawl found"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_card_is_made_again_when_what_it_is_made_from_changed(site, change):
+    site.crawl(CONTACT)
+    CHANGES[change](site)
+    assert site.pages_read(site.keep_card)
+    assert site.pages_read(site.keep_card) == 0
+
+
+def test_another_address_of_docent_or_another_version_makes_the_card_again(site, monkeypatch):
+    site.change(start_urls=("https://docent.example/sources/mill/1",))
+    site.crawl(CONTACT)
+    assert site.pages_read(lambda: site.keep_card("https://elsewhere.example"))
+    assert site.pages_read(site.keep_card)
+    monkeypatch.setattr(collecting, "code_digest", lambda: "another version")
+    assert site.pages_read(site.keep_card)
+
+
+@pytest.mark.parametrize(
+    "changed", ["server/facts/reading.py", "server/languages/de.toml", "crawler/words.toml"]
+)
+def test_other_code_or_other_words_are_another_version(tmp_path, changed):
+    (tmp_path / changed).parent.mkdir(parents=True)
+    (tmp_path / changed).write_text("one")
+    before = code_digest(tmp_path)
+    code_digest.cache_clear()
+    assert code_digest(tmp_path) == before != code_digest()
+    (tmp_path / changed).write_text("two")
+    code_digest.cache_clear()
+    assert code_digest(tmp_path) != before
+
+
+def test_a_card_that_could_not_be_stored_is_made_by_the_next_crawl(site):
+    def fail(_connection, _cursor, statement, *_rest):
+        if "INSERT INTO site_facts" in statement:
+            raise RuntimeError("the disk is full")
+
+    event.listen(site.database._engine, "before_cursor_execute", fail)
+    with pytest.raises(RuntimeError):
+        site.crawl(CONTACT)
+    event.remove(site.database._engine, "before_cursor_execute", fail)
+    assert [fact.kind.value for fact in site.keep_card()] == ["phone", "contact"]

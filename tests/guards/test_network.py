@@ -211,7 +211,7 @@ def test_a_listed_site_leads_to_no_other_private_host(tmp_path, listener):
         outcomes = {one.url: one for one in crawl(crawl_options(site, settings))}
         survey(crawl_options(site, settings))
         assert outcomes[f"{web.url}/"].page
-        options = replace(crawl_options(site, settings), obey_robots=False)
+        options = crawl_options(site, settings).with_changes(obey_robots=False)
         fetcher = Fetcher(options)
         reply = HttpResponse(f"{web.url}/", 200, {"content-type": "text/html"}, b"")
         requests = PageRequests(reply, options, fetcher, lambda url: True, ScriptCache())

@@ -1,10 +1,12 @@
 """What a crawl after the first one costs, and what becomes of pages that changed, moved or went."""
 
 import pytest
+from sqlalchemy import event
 
 from server.jobs import crawl_intake
 from server.models.embedded import EmbeddedEmbedder
 from server.storage.content.content import ContentStore
+from server.storage.content.site_facts import SiteFactStore
 from tests.jobs.conftest import SlowWebsite, installation_of
 
 
@@ -69,6 +71,28 @@ def test_an_unchanged_site_costs_one_short_answer_a_page_and_no_embedding(shop, 
     assert shop.website.not_modified == 12
     assert embedded == []
     assert shop.runtime.stores.content("shop").live_generation() == before
+
+
+def test_a_crawl_that_finds_every_page_as_it_was_keeps_the_card(shop):
+    contact = "<h1>Contact</h1><p>Phone: 020 7946 0000</p>"
+    shop.website.pages["/p1"] = ("Contact", contact + shop.website.pages["/p1"][1])
+    crawl(shop)
+    crawl(shop)  # now that the template of its pages is known
+    card = SiteFactStore(shop.runtime.database, "shop")
+    before = {fact.value: fact.seen_at for fact in card.all()}
+    assert "020 7946 0000" in before
+    statements = []
+
+    def note(_connection, _cursor, statement, *_rest):
+        statements.append(statement)
+
+    event.listen(shop.runtime.database._engine, "before_cursor_execute", note)
+    assert crawl(shop).counts["unchanged"] == 12
+    event.remove(shop.runtime.database._engine, "before_cursor_execute", note)
+    assert not [one for one in statements if "SELECT page_facts.facts" in one]
+    after = {fact.value: fact.seen_at for fact in card.all()}
+    assert after.keys() == before.keys()
+    assert all(after[value] > before[value] for value in before)
 
 
 def test_a_page_that_redirects_keeps_its_history_at_the_new_address_and_its_embeddings(shop, embedded):

@@ -77,6 +77,28 @@ def test_one_file_adds_a_language(tmp_path):
     }
 
 
+NAMED = """
+import sys
+from pathlib import Path
+from server.languages import loader
+loader.FOLDER = Path(sys.argv[1])
+from server.answering.understanding.question_words import names
+print(names("Kan jeg laane en Cykel med GPS?", "sv"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("", "['Cykel', 'GPS']"), ("[writing]\ncapital_nouns = true", "['GPS']")],
+    ids=["capitals are names", "nouns have capitals"],
+)
+def test_a_file_says_whether_nouns_have_capitals(tmp_path, text, found):
+    command = [sys.executable, "-c", NAMED, str(with_file(tmp_path, text))]
+    assert (
+        subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip() == found
+    )
+
+
 def test_every_pattern_of_the_shipped_files_is_a_regular_expression():
     loader.check()
 

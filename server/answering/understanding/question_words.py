@@ -78,10 +78,10 @@ _EDITION = re.compile(
 _SENTENCE_ENDS = (".", "!", "?", ":", "…")
 
 
-def names(text: str, language: str) -> list[str]:
-    """Return the names in a text: identifiers, words with an unexpected capital, and Latin words in a text
-    in another script. German capitalises every noun, so there only identifiers count."""
-    return list(dict.fromkeys(_names(text, language)))
+def names(text: str, code: str) -> list[str]:
+    """Return the names in a text in the language `code`: identifiers, words with an unexpected capital, and
+    Latin words in a text in another script. Where every noun has a capital, only identifiers count."""
+    return list(dict.fromkeys(_names(text, code)))
 
 
 def editions(text: str) -> list[tuple[str, str]]:
@@ -105,13 +105,14 @@ def lacks_edition(text: str, name: str, number: str) -> bool:
     return name[0].isupper() and re.search(this, text) is None
 
 
-def _names(text: str, language: str) -> Iterator[str]:
+def _names(text: str, code: str) -> Iterator[str]:
     foreign = bool(_UNSPACED.search(text))
     shouting = text.isupper()
+    capitals_tell = not shouting and not language(code).writing.capital_nouns
     for found in _WORD.finditer(text):
         before = text[: found.start()].rstrip()
         starts = not before or before.endswith(_SENTENCE_ENDS)
-        capital = found[0][0].isupper() and not starts and not shouting and language != "de"
+        capital = capitals_tell and not starts and found[0][0].isupper()
         named = capital or foreign or (not shouting and _IDENTIFIER.search(found[0]))
         if named and len(found[0]) > 1:
             yield found[0]

@@ -12,9 +12,11 @@ from server.domain.chunk import Chunk
 from server.domain.derived import PageFacts
 from server.storage.columns import now
 from server.storage.content.reader import ContentReader
+from server.storage.content.site_facts import MADE_FROM
 from server.storage.schema.content import page_facts as facts
 from server.storage.schema.content import page_moves, pages
-from server.storage.statements import among, upsert
+from server.storage.schema.sites import site_notes
+from server.storage.statements import among, upsert, upsert_changed
 from server.storage.store import SiteRows
 
 
@@ -22,9 +24,15 @@ class PageFactStore(SiteRows):
     """Facts about one site's pages, from the last crawl."""
 
     def put(self, found: Mapping[str, PageFacts]) -> None:
-        """Store the facts of these pages, by address. Raises UnknownSite."""
-        if rows := [{"site_id": self.site_id, "url": url, "facts": asdict(of)} for url, of in found.items()]:
-            self._put(facts, rows)
+        """Store the facts of these pages, by address. If any are new or changed, the card of the site is
+        outdated. Raises UnknownSite."""
+        rows = [{"site_id": self.site_id, "url": url, "facts": asdict(of)} for url, of in found.items()]
+        if rows:
+            changing = upsert_changed(self._db.dialect, facts, "facts")
+            card = (site_notes.c.site_id == self.site_id, site_notes.c.name == MADE_FROM)
+            with self._adding() as connection:
+                if connection.execute(changing, rows).rowcount:
+                    connection.execute(delete(site_notes).where(*card))
 
     def all(self) -> dict[str, PageFacts]:
         """Return all facts by address."""

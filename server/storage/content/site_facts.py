@@ -11,35 +11,52 @@ from server.domain.site_fact import FactKind, SiteFact
 from server.storage.columns import now
 from server.storage.errors import UnknownRecord
 from server.storage.schema.content import site_facts as facts
-from server.storage.statements import AnyRow, among, upsert_with
+from server.storage.schema.sites import site_notes
+from server.storage.statements import AnyRow, among, upsert, upsert_with
 from server.storage.store import SiteRows, columns_of
 
 _COLUMNS = columns_of(SiteFact, facts)
 _FOUND = ("position", "kind", "label", "value", "url", "quote", "language", "main", "found", "seen_at")
 """Columns that a crawl writes; the others are the operators'."""
+_DECIDED = or_(facts.c.added, facts.c.hidden, facts.c.own_value != "")
+MADE_FROM = "card_made_from"
+"""Name of a site's note about what its facts were found in, which is deleted when facts of a page change."""
 
 
 class SiteFactStore(SiteRows):
     """The facts of one site."""
 
-    def put(self, found: Sequence[SiteFact]) -> None:
+    def put(self, found: Sequence[SiteFact], made_from: str = "") -> None:
         """Store what a crawl found, in this order. Facts that it did not find are deleted, unless an operator
-        edited, hid or added them. Raises UnknownSite."""
+        edited, hid or added them. `made_from` identifies what they were found in. Raises UnknownSite."""
         at, dialect = now(), self._db.dialect
         rows = [
             {**asdict(fact), "site_id": self.site_id, "position": position, "found": True, "seen_at": at}
             for position, fact in enumerate(found)
         ]
         known = among(dialect, facts.c.id, "ids")
-        decided = or_(facts.c.added, facts.c.hidden, facts.c.own_value != "")
         kept = {column.name: column for column in facts.c if column.name not in _FOUND}
         ids = {"ids": [fact.id for fact in found]}
         with self._adding() as connection:
-            connection.execute(delete(facts).where(self._mine, ~known, ~decided), ids)
+            connection.execute(delete(facts).where(self._mine, ~known, ~_DECIDED), ids)
             missing = update(facts).where(self._mine, ~known, ~facts.c.added)
             connection.execute(missing.values(found=False), ids)
             if rows:
                 connection.execute(upsert_with(dialect, facts, kept), rows)
+            note = {"site_id": self.site_id, "name": MADE_FROM, "value": made_from}
+            connection.execute(upsert(dialect, site_notes), note)
+
+    def confirm(self, made_from: str) -> bool:
+        """If `made_from` is what the facts were found in, and no page has other facts since, do what `put` of
+        the same facts does, and return True."""
+        noted = (site_notes.c.site_id == self.site_id, site_notes.c.name == MADE_FROM)
+        if self._scalar(select(site_notes.c.value).where(*noted)) != made_from:
+            return False
+        with self._db.begin() as connection:
+            connection.execute(delete(facts).where(self._mine, ~facts.c.found, ~_DECIDED))
+            seen = update(facts).where(self._mine, facts.c.found, ~facts.c.added)
+            connection.execute(seen.values(seen_at=now()))
+        return True
 
     def all(self) -> list[SiteFact]:
         """Return all facts by kind, those that operators wrote first, then in the order of the crawl."""

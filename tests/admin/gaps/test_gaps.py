@@ -184,6 +184,26 @@ def test_unknown_gaps_are_not_found(operator, site):
         assert send(address).status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("outcome", "told"),
+    [
+        ("refused", "</time>. Docent found no answer."),
+        ("answered", "</time>. The answer was no better than before."),
+        ("something newer", "</time>. It was not answered."),
+    ],
+)
+def test_how_a_gap_was_last_asked_again_by_itself_is_told(operator, runtime, gaps, outcome, told):
+    assert "Last asked again" not in operator.get(f"{PAGE}/islands").text
+    runtime.stores.gaps.was_asked("islands", outcome, None)
+    assert told in operator.get(f"{PAGE}/islands").text.split("Last asked again:")[1]
+
+
+def test_a_gap_that_opened_again_was_answered_when_it_was_last_asked(operator, runtime, gaps):
+    assert "It was answered then." not in operator.get(f"{PAGE}/giftcards").text
+    operator.send(f"{PAGE}/giftcards", KEPT)
+    assert "It was answered then." in operator.get(f"{PAGE}/giftcards").text.split("Last asked again:")[1]
+
+
 def test_asking_again_and_looking_leave_the_operator_where_he_was(operator, gaps):
     again = operator.send(f"{PAGE}/warranty", {}, f"{PAGE}/warranty/again", follow_redirects=True)
     assert "It is still not answered." in again.text

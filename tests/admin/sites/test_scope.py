@@ -1,10 +1,15 @@
 """Which part of a site is read: the form, and the tester for one address."""
 
+import html
 import re
+from urllib.parse import quote
 
 import pytest
 
+from server.domain.site import Site
 from server.jobs.crawl_options import SiteScope, crawl_options, scope_of
+from tests.admin.conftest import Browser, log_in, make_app
+from tests.websites import Website, serve
 
 PAGE = "/admin/sites/lantern/scope"
 
@@ -50,6 +55,47 @@ def test_the_tester_names_the_rule_that_decides(operator, saved):
     page = operator.get(f"{PAGE}?url=https://lantern.example/tag/red").text
     assert "matches the exclude pattern &#34;/tag/*&#34;" in page
     assert "is not lantern.example" in operator.get(f"{PAGE}?url=https://other.example/").text
+
+
+class Museum(Website):
+    """Its titles look like what Docent says itself."""
+
+    def answer(self, path):
+        if path == "/robots.txt":
+            return 200, "text/plain", b"User-agent: *\nDisallow: /staff\nCrawl-delay: 1.5\n"
+        return super().answer(path)
+
+
+def test_the_tester_speaks_the_language_of_its_reader(make_runtime, password_hash):
+    runtime = make_runtime(crawl_allow_private=True, crawl_render="never")
+    runtime.people.operators.create("ada@example.com", password_hash)
+    browser = Browser(make_app(runtime))
+    log_in(browser)
+
+    def steps(url):
+        address = f"/admin/sites/museum/scope?url={quote(url)}"
+        page = browser.get(address, headers={"Accept-Language": "de"}).text
+        found = re.findall(r"<div><dt>(.*?)</dt><dd>(.*?)</dd></div>", page)
+        return {step: html.unescape(text) for step, text in found}
+
+    with serve(Museum("Museum", {"/": ("Lamps: unchanged", "<p>We show lamps.</p>")})) as website:
+        runtime.stores.sites.create(Site("museum", "Museum", "", (f"{website.url}/",)))
+        assert steps(f"{website.url}/#top") == {
+            "Adresse": f"zählt als {website.url}/",
+            "Regeln": "im Umfang; keine Regel schließt sie aus",
+            "Netzwerk": "127.0.0.1 ist 127.0.0.1; Verbindungen dorthin sind erlaubt",
+            "robots.txt": "robots.txt erlaubt sie; zwischen zwei Anfragen sollen 1,5 s liegen",
+            "Sitemap": "nicht in der Sitemap: nur über einen Link zu finden",
+            "Antwort": "Status 200",
+            "Titel": "Lamps: unchanged",
+            "Sprache": "Englisch",
+            "Text": "Blöcke: 1, Wörter: 3",
+            "Ergebnis": "sie würde aufgenommen, sofern keine andere Seite der Website dasselbe sagt",
+            "Links": "2 Links auf ihr würden verfolgt",
+        }
+        assert steps(f"{website.url}/staff")["robots.txt"] == "robots.txt, Zeile 2: „Disallow: /staff“"
+        missing = steps(f"{website.url}/missing")["Antwort"]
+        assert missing == "entfallen: laut Server nicht mehr vorhanden (Status 404)"
 
 
 def test_the_tester_says_what_is_no_address(operator, site):

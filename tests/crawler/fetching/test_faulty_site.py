@@ -77,7 +77,7 @@ def crawled(site: FaultySite, **limits: object) -> tuple[float, Counter[str]]:
     """Seconds, and the number of addresses by state; of the good pages alone all must come home."""
     options = CrawlOptions(
         start_urls=(site.url("/"),), allow_private=True, render="never", processes=0, soft_404=False,
-        max_bytes=2_000_000, **limits,
+        max_bytes=2_000_000, concurrency=8, **limits,
     )  # fmt: skip
     began = time.monotonic()
     outcomes = list(crawl(options))
