@@ -66,9 +66,7 @@ class QuotingWriter:
         if any(hit.theme for hit in chunks):
             yield from quote_themes(chunks)
             return
-        chunks = [hit for hit in chunks[:CHUNKS] if any(trusted_units(hit.chunk.text))]
-        if not chunks:
-            return
+        chunks = chunks[:CHUNKS]
         read = [units(hit.chunk.text) for hit in chunks]
         # A question of another language, or about "this", may ask for the kind of fact only as it was typed.
         facts = requested_facts(question.text) or requested_facts(query.text)
@@ -77,7 +75,7 @@ class QuotingWriter:
         for support in evidence.of(chunks, read):
             if trusted_units(chunks[support.source].chunk.text)[support.position]:
                 best.setdefault(support.source, support)
-        if not best:  # only labels, and what a page tells a chatbot
+        if not best:  # no chunks, only labels, or what a page tells a chatbot
             return
 
         def worth(source: int) -> float:
