@@ -26,13 +26,15 @@ def test_a_wrong_password_and_an_unknown_address_get_the_same_words(client, oper
 
 
 def test_an_unknown_address_takes_as_long_as_a_wrong_password(password_hash):
+    """By processor time, which other programs of the machine do not change."""
+
     def fastest(stored):
         verify("wrong", stored)
         times = []
-        for _ in range(3):
-            started = time.perf_counter()
+        for _ in range(5):
+            started = time.process_time()
             verify("wrong", stored)
-            times.append(time.perf_counter() - started)
+            times.append(time.process_time() - started)
         return min(times)
 
     assert 0.4 < fastest(None) / fastest(password_hash) < 2.5
