@@ -158,8 +158,8 @@ def _onboard(values: dict[str, str], supervisor: Supervisor) -> None:
 
 
 def chroma_command(vectors: Path, port: int, open_indexes: int) -> list[str]:
-    """Return the command of a Chroma server that keeps its files in `vectors`, and at most `open_indexes`
-    indexes in memory. Its options are written to a file beside."""
+    """Return the command of a Chroma server that keeps its files in the folder `vectors`, and at most
+    `open_indexes` indexes in memory. Writes the server's options to a file next to that folder."""
     cache = {"capacity": open_indexes, "shards": 1, "eviction": "lru"}
     options = {
         "persist_path": str(vectors),
@@ -169,7 +169,8 @@ def chroma_command(vectors: Path, port: int, open_indexes: int) -> list[str]:
         "segment_manager": {"hnsw_index_pool_cache_config": {"memory": cache}},
     }
     file = vectors.with_suffix(".json")
-    file.write_text(json.dumps(options))
+    # Chroma reads YAML, which does not know the escapes of JSON for letters outside the basic plane.
+    file.write_text(json.dumps(options, ensure_ascii=False), encoding="utf-8")
     return [sys.executable, "-m", "server.indexes.chroma_server", "run", str(file)]
 
 

@@ -180,6 +180,15 @@ def test_each_failure_has_its_error(scripted, status, error):
         queries.begin_nearest("c", [1.0], 1)()
 
 
+def test_the_folder_may_have_any_name(tmp_path):
+    place = tmp_path / "中文 'quoted\" 😀"
+    place.mkdir()
+    with chroma_server(place / "chroma") as address:
+        chroma = open_chroma(address)
+        chroma.ping()
+        chroma.close()
+
+
 def test_many_sites_keep_few_files_open_and_lose_no_vector(tmp_path):
     """Chroma keeps what it has not written only while an index is open, and an index takes 5 files."""
     made = np.random.default_rng(1).normal(size=(40, 8)).astype("float32")
