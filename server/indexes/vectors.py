@@ -137,8 +137,8 @@ COPIED_AT_ONCE = 150
 """Vectors read and written again at once, of up to 3,072 numbers each."""
 REMOVED, FEWEST_REMOVED = "removed", 1000
 """Chroma keeps the space of removed vectors in memory and on disk. A collection counts them in its metadata;
-once they are more than its vectors, and at least so many, the vectors move to a new collection. So do those
-of a collection with other options than HNSW, with its first removal."""
+once they are at least so many, and more than its vectors, the vectors move to a new collection. The vectors
+of a collection that an older version made, with other options than HNSW, move at the first removal."""
 
 T = TypeVar("T")
 
