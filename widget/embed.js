@@ -31,7 +31,7 @@
 .launcher:hover { filter: brightness(1.15) }
 .launcher:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; box-shadow: 0 0 0 3px #fff }
 .launcher svg { width: 24px; height: 24px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round }
-.launcher[aria-expanded="true"] :is(svg:first-child, span), .launcher[aria-expanded="false"] svg + svg, span:empty, .launcher[hidden] { display: none }
+.launcher[aria-expanded="true"] :is(svg:first-child, span), .launcher[aria-expanded="false"] svg + svg, span:empty { display: none }
 .launcher[aria-busy] svg { opacity: .5 }
 .launcher + :not(:empty) { position: absolute; bottom: 68px; inset-inline-end: 0; width: 15em; padding: 12px; border-radius: 12px; color: #1e1d1b; background: #fff; border: 1px solid #999 }
 @supports not (color: lab(from red l a b)) { .launcher { color: #fff; background: #1a7868 } }`;

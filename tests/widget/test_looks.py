@@ -135,6 +135,15 @@ def test_nothing_flashes_on_the_next_page(visit, script, server, profile):
     expect(page.locator(".launcher")).to_have_text("Ahoy")
 
 
+def test_the_keyboard_reaches_the_launcher_before_the_next_frame(visit, script, new_profile):
+    script.configuration = {"look": LOOK}
+    new_profile.add_init_script("requestAnimationFrame = () => 0")
+    page = visit()
+    expect(page.get_by_role("button", name="Ahoy")).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Ahoy")).to_be_focused()
+
+
 def test_the_look_of_the_configuration_arrives_without_a_layout_shift(visit, script):
     script.configuration = {"look": LOOK}
     page = visit(

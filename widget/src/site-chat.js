@@ -141,12 +141,13 @@ class SiteChat extends HTMLElement {
     this.#store.set("look", look);
     this.#adorn(look);
     if (!launcher || before === JSON.stringify(look) || this.#shown || launcher.matches(":hover, :focus")) return;
-    // Not shown for a frame: moving would count as a layout shift.
-    set(launcher, "hidden", true);
-    requestAnimationFrame(() => requestAnimationFrame(() => {
-      this["wear"](look);
-      set(launcher, "hidden", false);
-    }));
+    // Moving would count as a layout shift, a new box does not. All at once, so that the keyboard always reaches it.
+    /** @type {any} */
+    const { style } = this.#own.cssRules[0];
+    style.setProperty("display", "none", "important");
+    this.offsetWidth; // lays the page out
+    this["wear"](look);
+    style.display = "";
   }
 
   #adorn(look = this.#look) {
