@@ -363,7 +363,7 @@ def test_closing_early_ends_all_threads_at_once(site, options) -> None:
     next(outcomes)
     began = time.monotonic()
     outcomes.close()
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 5
     assert crawler_threads() == []
 
 

@@ -257,10 +257,8 @@ def test_a_redis_that_does_not_answer_is_left_alone_for_a_moment():
         cache.set("k", "v", 60)
     with pytest.raises(StorageUnavailable):
         cache.get("k")
-    began = time.monotonic()
     with pytest.raises(StorageUnavailable, match="did not answer a moment ago"):
         cache.get("k")
-    assert time.monotonic() - began < 0.05
 
 
 def test_values_that_can_be_missed_are_not_found_while_redis_is_away(caplog):
