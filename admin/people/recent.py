@@ -13,7 +13,7 @@ from wtforms import HiddenField, PasswordField, StringField
 
 from admin.forms import Form, problem
 from admin.page import Page
-from admin.people.attempts import failed, seconds_to_wait_in_session
+from admin.people.attempts import failed, seconds_to_wait_for_code, seconds_to_wait_in_session
 from admin.people.passkeys import PasskeyRefused, signed_in, why_unusable
 from admin.people.passwords import LONGEST, accepts, totp_secret, verify
 from admin.people.sessions import safe_next
@@ -68,6 +68,9 @@ def confirm_identity(form: ConfirmForm) -> bool:
     if password and verify(password, g.operator.password_hash):
         return True
     if code and g.operator.has_second_factor:
+        if wait := seconds_to_wait_for_code(g.operator):
+            problem(form, "code", _("Too many attempts. Try again in %(wait)s s.", wait=wait))
+            return False
         if accepts(people_stores().operators, g.operator, totp_secret(g.operator), code):
             return True
         failed(g.operator.email, "wrong code")

@@ -21,7 +21,7 @@ from server.storage.content.source_pages import PageVersion
 # Every text stands in one element of its own, word for word, so that a link to a quotation finds it.
 
 
-_ITEM = re.compile(r"( *)(-|(\d+)\.) (.*)", re.DOTALL)
+_ITEM = re.compile(r"( *)(-|(\d{1,9})\.) (.*)", re.DOTALL)
 _PAGE = "page="
 _DEEPEST_HEADING = 6
 
@@ -83,14 +83,11 @@ def _block(kind: str, text: str) -> Markup:
 
 
 def _table(lines: Sequence[str]) -> Markup:
-    rows = [line.split("\t") for line in lines]
-    width = max(map(len, rows))
     html = []
-    for number, row in enumerate(rows):
-        tag = Markup('th scope="col"') if number == 0 and len(rows) > 1 else Markup("td")
+    for number, line in enumerate(lines):
+        tag = Markup('th scope="col"') if number == 0 and len(lines) > 1 else Markup("td")
         close = tag.split(" ")[0]
-        cells = [Markup("<{}>{}</{}>").format(tag, cell, close) for cell in row]
-        cells += [Markup("<td></td>")] * (width - len(row))
+        cells = [Markup("<{}>{}</{}>").format(tag, cell, close) for cell in line.split("\t")]
         html.append(Markup("<tr>{}</tr>").format(Markup().join(cells)))
     return Markup(
         '<div class="table" tabindex="0" role="region" aria-label="Table"><table>{}</table></div>'

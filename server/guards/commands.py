@@ -74,7 +74,7 @@ _MARKUP = Family(
     pattern=Pattern(
         r"""<\|?/?(im_start|im_end|endoftext)\|?> | <\|(system|assistant|user)\|> | \[/?inst\] | <</?sys>>
           | </?(chunk|history|system_prompt|system)\b(\s(number|title)=[^>]{0,80})?>\s*\S
-          | \#{2,}\s*(system|instructions?|new\W+instructions?)\s*:"""
+          | (?<!\#)\#{2,}\s*(system|instructions?|new\W+instructions?)\s*:"""
     ),
     holds=("<", "[", "##"),
 )

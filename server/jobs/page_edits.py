@@ -108,14 +108,21 @@ def _headings(shown: tuple[str, ...], path: tuple[str, ...]) -> Iterator[str]:
 
 def _markdown(block: Block) -> str:
     lines = block.text.split("\n")
-    if block.kind == "code":
+    rows = [line.split("\t") for line in lines]
+    ragged = block.kind == "table" and len(rows) * max(map(len, rows)) > MOST_CELLS
+    if block.kind == "code" or ragged:
         fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", block.text)), default=0))
         return f"{fence}\n{block.text}\n{fence}"
     if block.kind == "table":
-        return "\n".join(_table([line.split("\t") for line in lines]))
+        return "\n".join(_table(rows))
     if block.kind == "list":
         return "\n".join(_item(line) for line in lines)
     return _escaped(" ".join(lines))
+
+
+MOST_CELLS = 65_536
+"""Cells of a table with its rows filled up to the widest: of more, readers of Markdown take no table. It is
+written as code then, so that nothing is lost."""
 
 
 def _item(line: str) -> str:

@@ -38,11 +38,16 @@ class SourceIntake:
     def add_files(self, site_id: str, files: Sequence[tuple[str, bytes]]) -> list[Source]:
         """(name, bytes) of each; archives are unpacked. A file whose name is known replaces that one."""
         checked: dict[str, bytes] = {}
+        left = self._settings.sources.upload_bytes
         for name, body in files:
-            if name.lower().endswith(".zip"):
-                checked |= self._unpacked(name, body)
-            else:
-                checked[self._name(name)] = body
+            found = self._unpacked(name, body, left) if name.lower().endswith(".zip") else {name: body}
+            left -= sum(map(len, found.values()))
+            if left < 0:
+                raise BadFile(
+                    f"these files have more than {self._settings.sources.upload_bytes:,} bytes together, "
+                    "archives unpacked: send fewer at once"
+                )
+            checked |= {self._name(inner): data for inner, data in found.items()}
         for name, body in checked.items():
             self._check_file(name, body)
         most = self._settings.sources.site_bytes
@@ -88,14 +93,14 @@ class SourceIntake:
         most = self._settings.sources.site_bytes
         return self._store.put(site_id, kind, self._name(name), body, most_bytes=most)
 
-    def _unpacked(self, name: str, body: bytes) -> dict[str, bytes]:
+    def _unpacked(self, name: str, body: bytes, most_bytes: int) -> dict[str, bytes]:
         try:
-            found = dict(unpack(body, self._settings.sources.upload_bytes))
+            found = dict(unpack(body, most_bytes))
         except BadFile as error:
             raise BadFile(f"{name}: {error}") from error
         if not found:
             raise BadFile(f"{name}: there is no file in it that can be read")
-        return {self._name(inner): data for inner, data in found.items()}
+        return found
 
     def _check_file(self, name: str, body: bytes) -> None:
         if not is_readable(name):

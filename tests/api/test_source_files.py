@@ -52,6 +52,20 @@ def test_every_kind_of_block_has_its_markup():
     assert "<ul><li>one<ol><li>two</li></ol></li><li>three</li></ul>" in shown
 
 
+def test_one_wide_row_does_not_widen_the_others():
+    rows = "\n".join(["\t" * 3000, *["a"] * 3000])
+    shown = page_html("Prices", [{"kind": "table", "text": rows, "heading_path": [], "anchor": ""}])
+    assert len(shown) < 200_000
+    assert shown.count("<tr>") == 3001
+
+
+def test_a_list_may_begin_with_any_number():
+    for first, start in (("7", ' start="7"'), ("9" * 5000, "")):
+        block = {"kind": "list", "text": f"{first}. one", "heading_path": [], "anchor": ""}
+        shown = page_html("Steps", [block])
+        assert f"<ol{start}>" in shown or (not start and "one</p>" in shown)
+
+
 def test_headings_are_nested_below_the_title_and_are_anchors():
     shown = html("a.md", b"# Guide\n\nIntro.\n\n## One\n\nText.\n\n### Two\n\nText.\n\n## One\n\nAgain.\n")
     assert shown.startswith('<h1 id="guide">Guide</h1>\n<p>Intro.</p>\n<h2 id="one">One</h2>')

@@ -234,6 +234,13 @@ def test_other_words_than_before_come_with_the_whole_answer(make_app, monkeypatc
     assert events[-1].data["answer"] == ANSWER.text
 
 
+def test_a_number_far_beyond_the_answer_is_not_resumed(make_app, monkeypatch):
+    """The process that goes on keeps a place for each event that the visitor may have seen."""
+    visitor = dead_process(make_app(), monkeypatch, [frame("delta", {"text": "It takes"}, "m:2")])
+    response = visitor.resume("m:999999999")
+    assert (response.status_code, response.json["error"]["code"]) == (404, "nothing_to_resume")
+
+
 def test_an_answer_that_its_dead_process_had_stored_is_not_written_again(make_app, script, monkeypatch):
     app = make_app()
     visitor = dead_process(app, monkeypatch, [])

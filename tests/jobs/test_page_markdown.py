@@ -44,6 +44,13 @@ def test_each_kind_of_block_reads_back_alone(block):
     assert (now.text, now.heading_path) == (block.text, block.heading_path)
 
 
+def test_one_wide_row_does_not_widen_the_others():
+    was = page(Block("\n".join(["\t".join("abcdef" * 200), *["one row"] * 1000]), ("A",), "table"))
+    written = markdown_of(was)
+    assert len(written) < 30_000
+    assert [block.text for block in edited(was, "Title", written).blocks] == [was.blocks[0].text]
+
+
 def test_a_page_is_made_again_of_its_chunks():
     sentences = [f"Sentence number {n} tells of lamps and parcels." for n in range(60)]
     was = page(

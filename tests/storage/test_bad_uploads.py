@@ -201,6 +201,14 @@ def test_a_bad_upload_is_refused_and_nothing_changes(runtime, name, body, says):
     assert digest(runtime) == before
 
 
+def test_archives_of_one_upload_share_its_limit(runtime):
+    before = digest(runtime)
+    files = [(f"{number}.zip", zipped(**{f"a{number}__txt": b"0" * 1900})) for number in range(3)]
+    with pytest.raises(BadFile, match="more than"):
+        runtime.crawling.source_intake.add_files("keep", files)
+    assert digest(runtime) == before
+
+
 def test_the_kinds_are_fifty_and_more():
     assert len(ROWS) + len(UPLOADS) >= 50
 

@@ -106,6 +106,8 @@ ALIVE_S = 6.0
 """Seconds without a heartbeat after which a process and its unfinished answers count as dead."""
 SILENT_S = 3.0
 """Seconds more, in which a cache that was restarted hears of it again."""
+MOST_AHEAD = 10_000
+"""Events that a visitor may have seen beyond the last copy: the process that goes on has a place for each."""
 
 
 class StreamCopies:
@@ -243,7 +245,7 @@ class Streams:
                 raise UnknownStream
             return self._follow(log, after)
         snapshot = self._appearing(message_id)
-        if snapshot is None or snapshot.owner != owner:
+        if snapshot is None or snapshot.owner != owner or after > len(snapshot.frames) + MOST_AHEAD:
             raise UnknownStream
         return self._follow_elsewhere(message_id, snapshot, after, again)
 

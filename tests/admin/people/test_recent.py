@@ -8,6 +8,7 @@ import pyotp
 import pytest
 from sqlalchemy import update
 
+from admin.people.attempts import CODES
 from server.domain.roles import Role
 from server.storage.columns import now
 from server.storage.schema.people import operator_sessions
@@ -111,6 +112,18 @@ def test_a_code_confirms_once_and_the_rate_is_limited(runtime, stale, operator_i
                        "/admin/settings/people/invite")
         )  # fmt: skip
         assert stale.http.post(address, data={**fields, "confirm-code": code}).status_code == status
+
+
+def test_codes_are_counted_by_person_as_at_the_login(runtime, stale, operator_id):
+    """Otherwise a session that was stolen could try thousands of codes."""
+    secret = pyotp.random_base32()
+    runtime.people.operators.set_second_factor(operator_id, runtime.configuration.seal.close(secret), 0, [])
+    for _ in range(20):
+        runtime.shared.limits.hit(CODES, f"login-code:{operator_id}")
+    address, fields = form_of(stale.get("/admin/account/second-factor"))
+    answer = stale.http.post(address, data={**fields, "confirm-code": pyotp.TOTP(secret).at(int(time()))})
+    assert answer.status_code == 403
+    assert "Too many attempts" in answer.text
 
 
 def test_a_page_that_needs_a_proof_opens_after_it(stale):
