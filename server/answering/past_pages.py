@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from datetime import date
+from datetime import date, timedelta
 
 from crawler.judging.page_kinds import POST
 from server.answering.phrases import past_event, past_page
@@ -13,6 +13,10 @@ from server.domain.chunk import Chunk, PageWords
 
 LONGEST = 300
 """Characters of a line that is searched for dates."""
+LONGEST_DATE = 24
+"""Characters of a written date."""
+LONGEST_EVENT = timedelta(days=60)
+"""Days that lie further apart are a period, such as the year of a report."""
 _ORDINAL = r"(?:st|nd|rd|th|er|º|\.)?"
 _UNTIL = r"[-–—~～]|to|until|bis|au|al|até|до|から|至|到"
 _RANGE = re.compile(
@@ -76,7 +80,14 @@ def _event_days(line: str) -> list[date | None]:
     squeezed = _RANGE.sub("", line)
     if squeezed == line and not _TIME.search(line):
         return []
+    if any(_is_period(line[at.start() : at.end() + LONGEST_DATE]) for at in _RANGE.finditer(line)):
+        return []
     return [_day(readings) for _, readings in dates(squeezed)]
+
+
+def _is_period(text: str) -> bool:
+    days = [day for _, readings in dates(text) if (day := _day(readings))]
+    return bool(days) and max(days) - min(days) > LONGEST_EVENT
 
 
 def _day(readings: frozenset[tuple[int, int, int]]) -> date | None:

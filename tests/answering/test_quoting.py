@@ -39,6 +39,18 @@ def test_a_short_section_is_shown_whole_under_its_heading_with_the_answer_marked
     assert claim.focus == "Polish brass with lemon.", "what the citation opens"
 
 
+def test_links_are_set_on_whole_words():
+    links = [("https://shop.example/one", "Phase I grants")]
+    hit = section("Reports", "Phase I grants end in May. The Phase I grantsmaker stays.")
+    writer = QuotingWriter(Rarity(EqualWords()), lambda url: links)
+    text = "When do Phase I grants end?"
+    (claim,) = writer.write(Question(text, "shop"), Query(text, "en"), [hit])
+    assert claim.text.count("](https://shop.example/one)") == 1
+    hit = section("Reports", "The Phase I grantsmaker stays.")
+    (claim,) = writer.write(Question(text, "shop"), Query(text, "en"), [hit])
+    assert "](https://shop.example/one)" not in claim.text
+
+
 def test_a_section_of_one_sentence_needs_no_mark():
     assert written("what do I polish brass with?", "Polish brass with lemon.") == "Polish brass with lemon."
 
@@ -114,6 +126,22 @@ def test_up_to_three_sections_are_shown_that_may_answer_as_well():
     assert len(claims_of("how long do lamps burn", *kinds)) == 3
     assert len(claims_of("how long do lamps burn", *kinds[:2], kinds[4])) == 2
     assert len(claims_of("how long do lamps burn", kinds[0], kinds[4])) == 1
+
+
+def test_parts_of_one_section_stay_under_its_heading_beside_other_sections():
+    def part(heading, text, score, position, url):
+        chunk = Chunk(text, url, "Lamps", ("Lamps", heading), text, position, "en")
+        return ScoredChunk(chunk, score, {ODDS: score})
+
+    care = "https://shop.example/care"
+    found = claims_of(
+        "how long do lamps burn",
+        part("Care", "Oil lamps burn for nine hours.", 0.9, 4, care),
+        part("Wicks", "Wax lamps burn for five hours.", 0.89, 0, "https://shop.example/wicks"),
+        part("Care", "Gas lamps burn for two hours.", 0.88, 3, care),
+    )
+    assert [claim.text.startswith("### ") for claim in found] == [True, False, True]
+    assert [claim.quote[:3] for claim in found] == ["Gas", "Oil", "Wax"]
 
 
 def test_a_section_that_answers_in_the_same_words_is_not_shown_again():

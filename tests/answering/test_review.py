@@ -1,5 +1,5 @@
 from server.answering.verifying.reviewers import SourceReviewer
-from server.domain.answer import Answer, Citation, Outcome
+from server.domain.answer import EMBEDDED, Answer, Citation, Outcome
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Question
 
@@ -11,8 +11,8 @@ def cited(number=1, url=f"{HOME}/a"):
     return Citation(number, url, "A", "It is free.", f"{url}#:~:text=It%20is%20free.")
 
 
-def review(text, *citations):
-    answer = Answer(Outcome.ANSWERED, text, citations=citations or (cited(),))
+def review(text, *citations, model=EMBEDDED):
+    answer = Answer(Outcome.ANSWERED, text, citations=citations or (cited(),), model=model)
     reviewer = SourceReviewer(frozenset({HOME}))
     return reviewer.review(Question("q", "shop"), answer, [ScoredChunk(CHUNK, 1.0)])
 
@@ -40,6 +40,13 @@ def test_code_is_left_alone():
     assert review("```\n![x](y) [a](https://b.example)\n```\n\n[1]").text.startswith("```\n![x](y) [a](https")
 
 
-def test_what_is_said_twice_is_said_once():
+def test_what_a_model_says_twice_is_said_once():
     said = "Delivery to the islands takes five days. [1]"
-    assert review(f"{said} It is free. [1] {said}").text == f"{said} It is free. [1]"
+    assert review(f"{said} It is free. [1] {said}", model="gpt").text == f"{said} It is free. [1]"
+
+
+def test_quotations_keep_every_heading_and_line():
+    text = (
+        "### Step 4: Describe who should join\n\nAll. [1]\n\n### Step 4: Describe who should join\n\nYou. [1]"
+    )
+    assert review(text).text == text

@@ -62,6 +62,7 @@ def test_the_note_names_the_citations_that_it_is_about():
         ("3–5 June 2022 and 3–5 June 2031", (), date(2031, 6, 5)),
         ("The club was founded on 3 May 2014.", (), None),
         ("Open 9–17. Closed since 3 May.", (), None),
+        ("The report is of 1 January 2022 to 31 December 2022.", (), None),
         ("17–23 July", (), None),
     ],
 )

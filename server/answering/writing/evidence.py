@@ -3,11 +3,10 @@
 The weights were fitted on questions about manuals in five languages; each language was tested with weights
 fitted on the others. A sentence scores by the query's words that it contains. Rare words count more, and so
 do words that its heading lacks, because they are specific to the sentence. The chunk's relevance and cosine
-count too, and so does length, because longer sentences say more. A number counts when the question asks for
-an amount. Comparing each sentence's own meaning did not improve the result and took longest.
+count too. A number counts when the question asks for an amount. Comparing each sentence's own meaning did not
+improve the result and took longest; neither did its length.
 """
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from server.domain.chunk import ScoredChunk
 from server.domain.question import Query
 from server.retrieval.rarity import Rarity, coverage, text_tokens
 
-WORDS, ABOUT, ADDS, NEAR, RELEVANT, AMOUNT, LONG = 0.2, 0.1, 0.25, 0.12, 0.15, 0.1, 0.03
+WORDS, ABOUT, ADDS, NEAR, RELEVANT, AMOUNT = 0.2, 0.1, 0.25, 0.12, 0.15, 0.1
 WHOLE, ASKED = 0.9, 0.2
 """From WHOLE coverage of the question by a heading on, its sentences get the bonus ASKED."""
 NEAREST = 0.15
@@ -29,8 +28,6 @@ FACT = 0.2
 """Bonus for a unit with the kind of fact that is asked for."""
 ASKS = 0.06
 """Penalty for units that are questions themselves."""
-LONGEST = 45
-"""Length in words beyond which a unit scores no higher."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +109,7 @@ class Evidence:
 @lru_cache(maxsize=5_000)
 def _form(quote: str) -> tuple[float, bool]:
     """Return the score for a unit's form, and whether it contains a number."""
-    long = LONG * math.log1p(min(_length(quote), LONGEST))
-    return long - (ASKS if asks(quote) else 0.0), re.search(r"\d", quote) is not None
+    return -ASKS if asks(quote) else 0.0, re.search(r"\d", quote) is not None
 
 
 def _is_label(unit: Unit) -> bool:
@@ -127,8 +123,3 @@ def _leads(units: Sequence[Unit], position: int) -> bool:
         return position + 1 < len(units) and introduces(unit.text)
     first = not position or units[position - 1].block != block
     return first and position + 1 < len(units) and units[position + 1].block == block
-
-
-def _length(text: str) -> float:
-    """Return the length in words; in scripts without spaces, six characters count as one word."""
-    return max(len(text.split()), 0 if text.isascii() else len(text) / 6)

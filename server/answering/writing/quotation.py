@@ -18,6 +18,8 @@ LONE_WORD = 12
 """A link of one shorter word is shown only if it is a whole item or cell: menus link such words too."""
 SAME_WORDS = 0.6
 """Share of an anchor's words that the heading has."""
+_NO_LETTER_BEFORE, _NO_LETTER_AFTER = r"(?<![^\W\u2e80-\uffff])", r"(?![^\W\u2e80-\uffff])"
+"""A link begins and ends with a word; Chinese, Japanese and Korean have no signs between words."""
 _BEFORE_STOP = re.compile(r"(?<=\S) ([.,])(?=\s|$)")
 """The space that an icon or line break in the markup leaves before a full stop."""
 
@@ -69,10 +71,13 @@ class Quotation:
         """Return the text as Markdown with its links, at most MOST_LINKS."""
         found: dict[int, tuple[int, str]] = {}
         for address, words in self.links:
-            at, end = text.find(words), text.find(words) + len(words)
-            is_plain = at < 0 or not (" " in words or len(words) >= LONE_WORD or words == text)
-            if not is_plain and not any(at < stop and start < end for start, (stop, _) in found.items()):
-                found[at] = end, address
+            if words not in text or not (" " in words or len(words) >= LONE_WORD or words == text):
+                continue
+            whole = re.search(_NO_LETTER_BEFORE + re.escape(words) + _NO_LETTER_AFTER, text)
+            if whole and not any(
+                whole.start() < stop and start < whole.end() for start, (stop, _) in found.items()
+            ):
+                found[whole.start()] = whole.end(), address
         parts, done = [], 0
         for start, (end, address) in sorted(found.items())[:MOST_LINKS]:
             parts += [escape_markdown(text[done:start]), markdown_link(text[start:end], address)]

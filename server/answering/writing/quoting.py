@@ -26,7 +26,7 @@ from server.domain.answer import EMBEDDED, Claim
 from server.domain.chunk import PageLinks, ScoredChunk
 from server.domain.question import Query, Question
 from server.retrieval.question_kinds import compares
-from server.retrieval.rarity import Rarity, chunk_words
+from server.retrieval.rarity import Rarity, chunk_words, text_tokens
 
 CHUNKS = 6
 """Number of chunks among which the sections are chosen."""
@@ -46,8 +46,9 @@ OPEN, OPEN_SAME = 0.3, 0.12
 another page, and of the same page."""
 NEAR = 0.75
 """A further section must have at least this share of the first one's score."""
-RIVAL = 0.45
-"""A section that is at least so likely to answer, compared with the first one, is shown too."""
+RIVAL, RIVAL_SAME = 0.45, 0.3
+"""A section of another page, and of the same page, that is at least so likely to answer, compared with the
+first one, is shown too."""
 
 
 class QuotingWriter:
@@ -88,20 +89,20 @@ class QuotingWriter:
         sizes = dict(zip(chosen, MOST_CHARS[len(chosen) - 1], strict=True))
         if len(chosen) == 1 and _size(chunks[chosen[0]].chunk.text) <= WHOLE:
             sizes[chosen[0]] = WHOLE
-        places = {(chunks[source].chunk.url, heading_of(chunks[source].chunk)) for source in chosen}
-        if len(places) == 1:  # parts of one section, in its order
-            chosen.sort(key=lambda source: chunks[source].chunk.position)
-        heading = ""
+        places = {s: (chunks[s].chunk.url, heading_of(chunks[s].chunk)) for s in chosen}
+        # Parts of one section stand under one heading, in its order.
+        rank = {place: number for number, place in reversed(list(enumerate(places.values())))}
+        chosen.sort(key=lambda source: (rank[places[source]], chunks[source].chunk.position))
+        before = None
         for source in chosen:
             hit = chunks[source]
             link = heading_link(hit.chunk, chunks)
             links = [(url, words) for url, words in self._links(hit.chunk.url) if words in hit.chunk.text]
             # Of several sections, the sentence that answers was marked in one of five; alone in half.
             section = _section(hit, read[source], best[source], sizes[source], links, len(chosen) == 1)
-            again = heading and len(places) == 1
-            text = section.text if again else f"### {link}\n\n{section.text}"
-            yield replace(section, text=text, before="\n\n" if heading else "")
-            heading = link
+            text = section.text if places[source] == before else f"### {link}\n\n{section.text}"
+            yield replace(section, text=text, before="\n\n" if before else "")
+            before = places[source]
 
     def _further(
         self,
@@ -117,17 +118,21 @@ class QuotingWriter:
         left = {token: weight for token, weight in weights.items() if token not in chunk_words(first.chunk)}
         total = sum(weights.values()) or 1.0
         needed: list[int] = []
-        said = {best[order[0]].unit.quote}
+        shown = [chunk_words(first.chunk)]
         for source in order[1:]:
             hit, unit = chunks[source], best[source].unit
-            if hit.score < NEAR * first.score or _size(unit.text) > LONGEST_UNIT or unit.quote in said:
+            if hit.score < NEAR * first.score or _size(unit.text) > LONGEST_UNIT:
+                continue
+            words = frozenset(text_tokens(unit.text, hit.chunk.language))
+            if words and any(words <= others for others in shown):
                 continue
             adds = sum(weight for token, weight in left.items() if token in chunk_words(hit.chunk)) / total
-            least = OPEN_SAME if hit.chunk.url == first.chunk.url else OPEN
-            may_answer = hit.scores.get(ODDS, 0.0) >= RIVAL * first.scores.get(ODDS, 1.0)
+            same = hit.chunk.url == first.chunk.url
+            least, rival = (OPEN_SAME, RIVAL_SAME) if same else (OPEN, RIVAL)
+            may_answer = hit.scores.get(ODDS, 0.0) >= rival * first.scores.get(ODDS, 1.0)
             if adds >= least or may_answer or (compares(question.text) and adds > 0):
                 needed.append(source)
-                said.add(unit.quote)
+                shown.append(chunk_words(hit.chunk))
         return needed[: len(MOST_CHARS) - 1]
 
 
