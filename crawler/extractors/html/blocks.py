@@ -14,6 +14,7 @@ from dataclasses import replace
 from lxml.etree import _Element
 
 from crawler.extractors.html.lists_and_tables import (
+    RepeatBudget,
     definition_lines,
     is_compact,
     is_data_table,
@@ -66,6 +67,7 @@ class _Walk:
         """Positions of blocks that are lists of links."""
         self._drops = boilerplate.drops
         self._panels = panels
+        self._repeats = RepeatBudget()
         self._is_link_list = boilerplate.is_link_list
         self._leads_up = boilerplate.leads_up
         self._outline = Outline(self._heading_alone)
@@ -288,7 +290,7 @@ class _Walk:
             return
         for caption in element.iterchildren("caption"):
             self._block(caption, depth)
-        self._add_lines(table_lines(element, self._drops), "table")
+        self._add_lines(table_lines(element, self._drops, self._repeats), "table")
 
     def _panel(self, element: _Element, depth: int) -> None:
         self.flush()
