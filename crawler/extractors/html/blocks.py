@@ -236,11 +236,8 @@ class _Walk:
     def _code(self, element: _Element, depth: int) -> None:
         self.flush()
         lines = [line.rstrip() for line in code_text(element, self._drops).splitlines()]
-        while lines and not lines[0]:
-            lines.pop(0)
-        while lines and not lines[-1]:
-            lines.pop()
-        self._add_lines(lines, "code")
+        if code := "\n".join(lines).strip("\n"):
+            self._add(code, "code")
 
     def _list(self, element: _Element, depth: int) -> None:
         self.flush()
