@@ -25,6 +25,7 @@ from admin.start import walk as walks
 from admin.texts import _, lazy
 from crawler.errors import BadStart, CrawlError
 from crawler.extractors.html.extractor import parse
+from crawler.extractors.text import decode
 from crawler.fetching.connections import Deadlines, guarded_pools
 from crawler.fetching.fetcher import Fetcher, HttpResponse
 from server.answering.shortcuts.small_talk import offered
@@ -154,7 +155,7 @@ def _page_steps(site: Site, url: str, settings: Settings) -> Iterator[Step]:
         yield Step("page", Mark.BAD, said)
         return
     yield Step("page", Mark.GOOD, _("The page was opened, %(count)s bytes.", count=number(len(reply.body))))
-    tags = tags_of(reply.body[:MOST_BYTES].decode(reply.charset or "utf-8", "replace"), url)
+    tags = tags_of(decode(reply.body[:MOST_BYTES], reply.charset), url)
     yield _tag_step(site, tags, settings.serving.base_url)
     yield from _policy_steps(reply, tags, origin_of(settings.serving.base_url))
 

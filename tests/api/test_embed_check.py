@@ -174,6 +174,12 @@ def test_only_the_beginning_of_an_endless_page_is_looked_at(check):
     assert "does not contain the tag" in found["tag"][1]
 
 
+def test_a_page_that_names_no_known_charset_is_read(check, website):
+    website.answer = lambda path: (200, "text/html; charset=nonsense", website.head.encode())
+    found, _ = check()
+    assert found["tag"][0] == "good"
+
+
 def test_where_the_widget_was_used_is_known_by_origin(client, runtime):
     new_visitor(client, origin="https://blog.example")
     new_visitor(client, origin="https://blog.example")
