@@ -131,8 +131,8 @@ def save_scope(sites: SiteStore, settings: Settings, site_id: str, scope: SiteSc
 
 
 def explain_url(site: Site, settings: Settings, url: str) -> Iterator[Finding]:
-    """What a crawl of the site would do with `url`, step by step; asks the site. Reads as many sitemap files as
-    a dry run, and no longer than one takes. Raises BadStart."""
+    """What a crawl of the site would do with `url`, step by step; asks the site. Reads as many sitemap files
+    as a dry run, and no longer than one takes. Raises BadStart."""
     seconds = settings.crawling.dry_run_s
     options = crawl_options(site, settings).with_changes(
         sitemap_max_files=SITEMAP_FILES, sitemap_total_s=seconds, max_seconds=seconds
