@@ -4,6 +4,8 @@ Both use the rules and the visit of a real crawl. `survey` reads robots.txt and 
 sitemaps.
 """
 
+import math
+import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -14,6 +16,7 @@ from crawler.discovery.frontier import Item
 from crawler.discovery.scope import CrawlScope
 from crawler.discovery.sitemap import Sitemaps
 from crawler.errors import FetchError
+from crawler.fetching.pacer import Pacer
 from crawler.fetching.robots import RobotsSummary
 from crawler.options import CrawlOptions, start_address
 from crawler.report import UrlState
@@ -31,21 +34,40 @@ class Finding:
 
 
 def explain(options: CrawlOptions, url: str) -> Iterator[Finding]:
-    """Yield findings in the order of a crawl, following redirects. Raises BadStart for a bad address."""
+    """Yield findings in the order of a crawl, following redirects. Raises BadStart for a bad address.
+
+    Sitemaps are read at the pace that robots.txt asks for; those whose turn comes after
+    `options.max_seconds` are left out.
+    """
     target = start_address(url)
     yield Finding("address", target if target == url.strip() else f"counts as {target}")
     tools = CrawlTools(options, {})
     try:
         tools.require()
+        sitemaps = _sitemaps_in_time(options, tools)
         for hops in range(options.max_redirects + 1):
-            target = yield from _explained(options, tools, Item(target, 0, hops))
+            target = yield from _explained(options, tools, sitemaps, Item(target, 0, hops))
             if not target:
                 return
     finally:
         tools.close()
 
 
-def _explained(options: CrawlOptions, tools: CrawlTools, item: Item) -> Generator[Finding, None, str]:
+def _sitemaps_in_time(options: CrawlOptions, tools: CrawlTools) -> Sitemaps:
+    due = time.monotonic() + (options.max_seconds or math.inf)
+    # Not the pacer of the visits: the page itself is requested without waiting for its turn.
+    pacer = Pacer(options.delay_s, tools.stopped)
+
+    def wait(url: str) -> bool:
+        pacer.at_least(tools.robots.delay_s(url), url)
+        return pacer.wait(url, due=due)
+
+    return Sitemaps(options, tools.robots, tools.fetcher, wait)
+
+
+def _explained(
+    options: CrawlOptions, tools: CrawlTools, sitemaps: Sitemaps, item: Item
+) -> Generator[Finding, None, str]:
     """Yield findings; return the target of a redirect if there is one."""
     url = item.url
     if not CrawlScope(options).same_site(url):
@@ -77,12 +99,13 @@ def _explained(options: CrawlOptions, tools: CrawlTools, item: Item) -> Generato
     if refusal:
         yield Finding("preference", f"{refusal}; not applied, because the site is your own")
     if options.use_sitemaps:
-        sitemaps = Sitemaps(options, tools.robots, tools.fetcher)
-        is_listed = url in sitemaps.listed(url)
-        yield Finding(
-            "sitemap",
-            "listed in the sitemap" if is_listed else "not in the sitemap: only a link leads the crawl to it",
-        )
+        if url in sitemaps.listed(url):
+            found = "listed in the sitemap"
+        elif sitemaps.is_cut_off:
+            found = "not found, but not all sitemaps were read"
+        else:
+            found = "not in the sitemap: only a link leads the crawl to it"
+        yield Finding("sitemap", found)
     visit = tools.visits.visit(item)
     yield from _visited(visit)
     return visit.redirect

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -25,6 +24,8 @@ from admin.sites.sites import snippet_of
 from admin.start import walk as walks
 from admin.texts import _, lazy
 from crawler.errors import BadStart, CrawlError
+from crawler.extractors.html.extractor import parse
+from crawler.extractors.text import decode
 from crawler.fetching.connections import Deadlines, guarded_pools
 from crawler.fetching.fetcher import Fetcher, HttpResponse
 from server.answering.shortcuts.small_talk import offered
@@ -35,6 +36,8 @@ from server.guards.network import outgoing
 from server.jobs.crawl_options import crawl_options
 from server.settings import Settings
 
+MOST_BYTES = 2_000_000
+"""Of a page that are looked at."""
 LOADER = "/widget/embed.js"
 NEEDED = ("script-src", "connect-src")
 """Directives of a Content-Security-Policy that must allow the widget's server."""
@@ -54,10 +57,27 @@ class PageTags:
 
 def tags_of(html: str, base: str) -> PageTags:
     """Find the widget's tags in HTML, however broken; `base` is the page's address."""
-    parser = _Parser(base)
-    parser.feed(html)
-    parser.close()
-    return parser.found
+    found = PageTags()
+    for element in parse(html).iter("base", "script", "site-chat", "meta"):
+        if element.tag == "base":
+            base = _whole(base, element.get("href", "")) or base
+        elif element.tag == "script":
+            address = _whole(base, element.get("src", ""))
+            if urlsplit(address).path.endswith(LOADER):
+                found.loaders.append((address, element.get("data-site", "")))
+        elif element.tag == "site-chat":
+            found.elements.append(element.get("site", ""))
+        elif element.get("http-equiv", "").lower() == "content-security-policy":
+            found.policies.append(element.get("content", ""))
+    return found
+
+
+def _whole(base: str, address: str) -> str:
+    """Return the absolute address that a page links; empty when it is not an address."""
+    try:
+        return urljoin(base, address.strip()) if address.strip() else ""
+    except ValueError:
+        return ""
 
 
 def hindrance(policy: str, server: str) -> str:
@@ -84,32 +104,6 @@ def _fits(source: str, server: str) -> bool:
     if (given.netloc or "") == own.netloc:
         return True
     return given.netloc.startswith("*.") and own.netloc.endswith(given.netloc[1:])
-
-
-class _Parser(HTMLParser):
-    def __init__(self, base: str) -> None:
-        super().__init__()
-        self._base = base
-        self.found = PageTags()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        if tag == "base" and given.get("href"):
-            self._base = self._whole(given["href"]) or self._base
-        elif tag == "script" and (address := self._whole(given.get("src", ""))):
-            if urlsplit(address).path.endswith(LOADER):
-                self.found.loaders.append((address, given.get("data-site", "")))
-        elif tag == "site-chat":
-            self.found.elements.append(given.get("site", ""))
-        elif tag == "meta" and given.get("http-equiv", "").lower() == "content-security-policy":
-            self.found.policies.append(given.get("content", ""))
-
-    def _whole(self, address: str) -> str:
-        """Return the absolute address that the page links; empty when it is not an address."""
-        try:
-            return urljoin(self._base, address.strip()) if address.strip() else ""
-        except ValueError:
-            return ""
 
 
 SECONDS = 20.0
@@ -161,7 +155,7 @@ def _page_steps(site: Site, url: str, settings: Settings) -> Iterator[Step]:
         yield Step("page", Mark.BAD, said)
         return
     yield Step("page", Mark.GOOD, _("The page was opened, %(count)s bytes.", count=number(len(reply.body))))
-    tags = tags_of(reply.body.decode(reply.charset or "utf-8", "replace"), url)
+    tags = tags_of(decode(reply.body[:MOST_BYTES], reply.charset), url)
     yield _tag_step(site, tags, settings.serving.base_url)
     yield from _policy_steps(reply, tags, origin_of(settings.serving.base_url))
 

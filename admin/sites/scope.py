@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from flask import abort, redirect, render_template, request, url_for
+from flask import abort, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, SelectField, StringField
 
@@ -77,10 +77,11 @@ class ScopeForm(Form):
 
 @page.get("/sites/<site_id>/scope")
 def scope(site: Site) -> ResponseReturnValue:
-    """With `url`, what a crawl would do with that address."""
+    """With `url`, what a crawl would do with that address; editors only, because Docent requests it."""
     chosen = scope_of(site)
     form = ScopeForm(formdata=None, obj=chosen, own=chosen.own_site)
-    return _shown(site, form, request.args.get("url", "").strip())
+    url = request.args.get("url", "").strip() if g.operator.role.may(Role.EDITOR) else ""
+    return _shown(site, form, url)
 
 
 @page.post("/sites/<site_id>/scope")

@@ -111,11 +111,13 @@ class Sitemaps:
     _robots: Robots
     _fetcher: Fetcher
     _wait: Callable[[str], bool] = lambda url: True
-    """Returns when the crawler may request an address; False after the crawl was stopped."""
+    """Returns when the crawler may request an address; False if it may not request it any more."""
     _files: int = 0
     _bytes: int = 0
     _seconds: float = 0.0
     _in_vain: int = 0
+    is_cut_off: bool = False
+    """Whether files were left out, for a limit or because the crawler may not request them any more."""
     problems: list[str] = field(default_factory=list)
     """What could not be read, in words for the operator. Links may lead to the same pages."""
 
@@ -137,6 +139,7 @@ class Sitemaps:
         while waiting:
             address, depth = waiting.popleft()
             if limit := self._limit_reached():
+                self.is_cut_off = True
                 self.problems.append(f"{address}: not read, and others, for {limit}")
                 return
             self._in_vain += address not in guessed
@@ -184,6 +187,7 @@ class Sitemaps:
             self.problems.append(f"{address}: {verdict.reason}")
             return None
         if not self._wait(address):
+            self.is_cut_off = True
             return None
         began = time.monotonic()
         try:

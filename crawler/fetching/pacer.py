@@ -174,9 +174,10 @@ class Pacer:
                 # A request may have been long on its way: the next one keeps its distance from the answer.
                 self._turns.hold(host.name, host.delay)
 
-    def wait(self, url: str = "") -> bool:
-        """Wait for a turn, however many requests are under way; False after the crawl was stopped."""
-        return self._wait(self._host(url), needs_slot=False)
+    def wait(self, url: str = "", *, due: float = math.inf) -> bool:
+        """Wait for a turn, however many requests are under way. Return False after the crawl was stopped, and
+        at once if the turn comes after `due`, a time of time.monotonic()."""
+        return self._wait(self._host(url), needs_slot=False, due=due)
 
     def rest(self, seconds: float) -> None:
         """Pause this thread alone; ends early when the crawl is stopped."""
@@ -207,9 +208,11 @@ class Pacer:
             host.went_well()
             host.changed.notify()
 
-    def _wait(self, host: _Host, *, needs_slot: bool) -> bool:
+    def _wait(self, host: _Host, *, needs_slot: bool, due: float = math.inf) -> bool:
         while not self._stop.is_set():
             with host.changed:
+                if max(host.next, time.monotonic()) > due:
+                    return False
                 pause = host.pause(needs_slot)
                 if pause <= 0:
                     break

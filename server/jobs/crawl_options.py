@@ -16,6 +16,9 @@ from server.storage.data_folder import DataFolder
 from server.storage.sealed import crawler_key
 from server.storage.sites.sites import SiteStore
 
+SITEMAP_FILES = 10
+"""Of a site, read for a dry run or to explain an address."""
+
 
 def crawl_options(site: Site, settings: Settings) -> CrawlOptions:
     """Raises BadStart for a scope that cannot work."""
@@ -128,5 +131,10 @@ def save_scope(sites: SiteStore, settings: Settings, site_id: str, scope: SiteSc
 
 
 def explain_url(site: Site, settings: Settings, url: str) -> Iterator[Finding]:
-    """What a crawl of the site would do with `url`, step by step; asks the site. Raises BadStart."""
-    return explain(crawl_options(site, settings), url)
+    """What a crawl of the site would do with `url`, step by step; asks the site. Reads as many sitemap files
+    as a dry run, and no longer than one takes. Raises BadStart."""
+    seconds = settings.crawling.dry_run_s
+    options = crawl_options(site, settings).with_changes(
+        sitemap_max_files=SITEMAP_FILES, sitemap_total_s=seconds, max_seconds=seconds
+    )
+    return explain(options, url)

@@ -20,7 +20,7 @@ from crawler.preview import MOST_LISTED, survey
 from crawler.report import HAS_PAGE, CrawlProgress, UrlOutcome, UrlState
 from server.domain.protocols import Cache
 from server.domain.site import Site
-from server.jobs.crawl_options import crawl_options
+from server.jobs.crawl_options import SITEMAP_FILES, crawl_options
 from server.settings import Settings
 
 KEPT_S = 3600.0
@@ -29,7 +29,6 @@ LISTED = 100
 """Addresses of each kind that are shown; the others are counted."""
 AT_ONCE = 2
 """Dry runs of one process."""
-SITEMAP_FILES = 10
 SILENT_S = 60.0
 """A run that was not heard of for so long ended with its process."""
 

@@ -1,11 +1,12 @@
 """The embed check opens a real page, asks the real server as a visitor of it would, and leaves nothing behind."""
 
+import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from admin.sites.embed_check import check_embedding, hindrance, tags_of
+from admin.sites.embed_check import MOST_BYTES, check_embedding, hindrance, tags_of
 from server.domain.answer import Answer, Outcome
 from tests.api.conftest import SHOP, new_visitor
 from tests.servers import web_server
@@ -147,6 +148,36 @@ def test_a_policy_is_read_as_browsers_read_it(policy, blocked):
 )
 def test_broken_html_is_read_as_far_as_it_goes(html):
     assert tags_of(html, "https://shop.example/").elements == []
+
+
+HOSTILE = ("<a ", "<!--noindex-->", "<a href='", "<!--", "<script ", "</")
+
+
+@pytest.mark.parametrize("markup", HOSTILE)
+def test_four_times_as_much_broken_html_takes_about_four_times_as_long(markup):
+    def seconds(size):
+        html = markup * (size // len(markup)) + "/noindex"
+        tries = []
+        for _ in range(3):
+            began = time.process_time()
+            tags_of(html, "https://shop.example/")
+            tries.append(time.process_time() - began)
+        return min(tries)
+
+    assert seconds(40_000) < 0.02 + 8 * seconds(10_000)
+
+
+def test_only_the_beginning_of_an_endless_page_is_looked_at(check):
+    found, _ = check(
+        "<!-- " + "x" * MOST_BYTES + "--><script src='{base}/widget/embed.js' data-site='shop'></script>"
+    )
+    assert "does not contain the tag" in found["tag"][1]
+
+
+def test_a_page_that_names_no_known_charset_is_read(check, website):
+    website.answer = lambda path: (200, "text/html; charset=nonsense", website.head.encode())
+    found, _ = check()
+    assert found["tag"][0] == "good"
 
 
 def test_where_the_widget_was_used_is_known_by_origin(client, runtime):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 from crawler.page import Block
 
 FILLER = "<p>" + "Some words of real content stand here. " * 4 + "</p>"
@@ -47,6 +49,24 @@ def test_code_in_an_item_stays_code(read) -> None:
         Block("then wait."),
         Block("2. Done.", kind="list"),
     )
+
+
+def test_code_begins_and_ends_with_a_line_that_is_not_empty(read) -> None:
+    page = read(f"<main>{FILLER}<pre>\n\n \n  make\n\n\tok \n \n</pre><pre>\n \n</pre></main>").page
+    assert page.blocks[1:] == (Block("  make\n\n\tok", kind="code"),)
+
+
+def test_empty_lines_before_code_cost_no_more_than_those_after_it(read) -> None:
+    def seconds(code: str) -> float:
+        tries = []
+        for _ in range(3):
+            began = time.process_time()
+            read(f"<main>{FILLER}<pre>{code}</pre></main>")
+            tries.append(time.process_time() - began)
+        return min(tries)
+
+    empty = "\n" * 200_000
+    assert seconds(f"{empty}make") < 5 * seconds(f"make{empty}")
 
 
 def test_tables_are_rows_of_cells(read) -> None:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from lxml.etree import _Element
 
 from crawler.extractors.html.lists_and_tables import (
+    RepeatBudget,
     definition_lines,
     is_compact,
     is_data_table,
@@ -66,6 +67,7 @@ class _Walk:
         """Positions of blocks that are lists of links."""
         self._drops = boilerplate.drops
         self._panels = panels
+        self._repeats = RepeatBudget()
         self._is_link_list = boilerplate.is_link_list
         self._leads_up = boilerplate.leads_up
         self._outline = Outline(self._heading_alone)
@@ -234,11 +236,8 @@ class _Walk:
     def _code(self, element: _Element, depth: int) -> None:
         self.flush()
         lines = [line.rstrip() for line in code_text(element, self._drops).splitlines()]
-        while lines and not lines[0]:
-            lines.pop(0)
-        while lines and not lines[-1]:
-            lines.pop()
-        self._add_lines(lines, "code")
+        if code := "\n".join(lines).strip("\n"):
+            self._add(code, "code")
 
     def _list(self, element: _Element, depth: int) -> None:
         self.flush()
@@ -288,7 +287,7 @@ class _Walk:
             return
         for caption in element.iterchildren("caption"):
             self._block(caption, depth)
-        self._add_lines(table_lines(element, self._drops), "table")
+        self._add_lines(table_lines(element, self._drops, self._repeats), "table")
 
     def _panel(self, element: _Element, depth: int) -> None:
         self.flush()

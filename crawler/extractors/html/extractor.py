@@ -262,11 +262,17 @@ def _absolute(href: str, base: str) -> str:
 _LONG = 20_000
 _LONG_TAG = re.compile(rf"<[^<>]{{{_LONG},}}")
 _MOST_ATTRIBUTES = 2000
-_KEPT_OUT = re.compile(
-    r"<!--\s*googleoff:\s*(?:index|snippet|all)\s*-->(.*?)<!--\s*googleon:\s*(?:index|snippet|all)\s*-->"
-    r"|<!--\s*noindex\s*-->(.*?)<!--\s*/noindex\s*-->",
-    re.IGNORECASE | re.DOTALL,
-)
+_KEPT_OUT = [
+    (re.compile(f"{begin}(.*?){end}", re.IGNORECASE | re.DOTALL), re.compile(end, re.IGNORECASE))
+    for begin, end in [
+        (
+            r"<!--\s*googleoff:\s*(?:index|snippet|all)\s*-->",
+            r"<!--\s*googleon:\s*(?:index|snippet|all)\s*-->",
+        ),
+        (r"<!--\s*noindex\s*-->", r"<!--\s*/noindex\s*-->"),
+    ]
+]
+"""(a part that its author keeps out of search, its end) of each spelling"""
 _BLOCKS = re.compile(
     r"<(?:p|div|ul|ol|dl|table|h[1-6]|section|article|form|nav|header|footer|pre)\b", re.IGNORECASE
 )
@@ -282,7 +288,10 @@ def parse(text: str) -> _Element:
     long = max(map(len, text.split("<"))) > _LONG
     markup = _LONG_TAG.sub(_without_excess, text) if long else text
     if "googleoff" in markup or "/noindex" in markup:
-        markup = _KEPT_OUT.sub(_marked, markup)
+        for part, end in _KEPT_OUT:
+            # After the last end no part can begin, and each try to find its end would read the whole rest.
+            last = max((found.end() for found in end.finditer(markup)), default=0)
+            markup = part.sub(_marked, markup[:last]) + markup[last:]
     root = etree.fromstring(markup.encode("utf-8", "replace"), parser) if text.strip() else None
     return etree.Element("html") if root is None else root
 
@@ -294,6 +303,5 @@ def _without_excess(tag: re.Match[str]) -> str:
 
 def _marked(part: re.Match[str]) -> str:
     """Replace the comments around a part by an element, so that its links are still found."""
-    inner = part[1] if part[1] is not None else part[2]
-    tag = "div" if _BLOCKS.search(inner) else "span"
-    return f"<{tag} data-nosnippet>{inner}</{tag}>"
+    tag = "div" if _BLOCKS.search(part[1]) else "span"
+    return f"<{tag} data-nosnippet>{part[1]}</{tag}>"

@@ -1,6 +1,7 @@
 """Lists, definition lists and tables as lines of text, in the line conventions of `crawler.page`."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from lxml.etree import _Element
 
@@ -165,17 +166,41 @@ def _is_grid(rows: list[list[_Element]]) -> bool:
     return short and len({len(row) for row in rows}) == 1 and len(rows) > 1
 
 
-def table_lines(element: _Element, dropped: Callable[[_Element], bool]) -> list[str]:
+_REPEATED = 20_000
+_REPEATED_PER_OWN = 4
+
+
+@dataclass(eq=False)
+class RepeatBudget:
+    """How much text the tables of one page may still repeat: four times the text of the cells read so far,
+    and 20,000 characters. A few tags of a hostile page would otherwise become gigabytes of text."""
+
+    left: int = _REPEATED
+
+    def read(self, text: str) -> None:
+        """Note the text of a cell of the page."""
+        self.left += _REPEATED_PER_OWN * len(text)
+
+    def copy(self, text: str) -> str:
+        """Return the text of a repeated cell, which is empty if the text takes half of what is left: empty
+        cells keep the columns in place, so some of the budget is kept for them."""
+        repeated = text if len(text) < self.left // 2 else ""
+        self.left -= len(repeated) + 1  # and the tab before it
+        return repeated
+
+
+def table_lines(element: _Element, dropped: Callable[[_Element], bool], repeats: RepeatBudget) -> list[str]:
     """Rows with any text, the header's first.
 
     A cell that spans rows or columns is repeated in each of them, so that every line makes sense alone;
-    a cell as wide as the table appears once, as the heading of the rows below it.
+    a cell as wide as the table appears once, as the heading of the rows below it. When `repeats` is used up,
+    no cell spans anything.
     """
     lines = []
     above: dict[int, tuple[str, int]] = {}
     for row in _rows(element):
         own = [cell for cell in _cells(row) if not dropped(cell)]
-        line = _Row(above)
+        line = _Row(above, repeats)
         for cell in own:
             wide = min(_table_number(cell.get("colspan")), _WIDEST) if len(own) > 1 or above else 1
             text = fold(raw_text(cell, dropped)) or name_of_wordless(cell)
@@ -190,22 +215,29 @@ def table_lines(element: _Element, dropped: Callable[[_Element], bool]) -> list[
 class _Row:
     """One row being filled, with the cells that reach into it from above."""
 
-    def __init__(self, above: dict[int, tuple[str, int]]) -> None:
+    def __init__(self, above: dict[int, tuple[str, int]], repeats: RepeatBudget) -> None:
         self.cells: list[str] = []
         self.below: dict[int, tuple[str, int]] = {}
         """Column -> (text, rows) of cells that reach further down."""
         self._above = above
+        self._repeats = repeats
 
     def add(self, text: str, wide: int, high: int) -> None:
         self.fill()
-        for _ in range(wide):
-            self._put(text, high - 1)
+        self._repeats.read(text)
+        self._put(text, high - 1)
+        for _ in range(wide - 1):
+            self._repeat(text, high - 1)
 
     def fill(self) -> None:
         """Add the cells that reach into the next columns from above."""
-        while len(self.cells) in self._above:
+        while self._repeats.left > 0 and len(self.cells) in self._above:
             text, rows = self._above[len(self.cells)]
-            self._put(text, rows - 1)
+            self._repeat(text, rows - 1)
+
+    def _repeat(self, text: str, rows: int) -> None:
+        if self._repeats.left > 0:
+            self._put(self._repeats.copy(text), rows)
 
     def _put(self, text: str, rows: int) -> None:
         if rows > 0:

@@ -6,8 +6,9 @@ from urllib.parse import quote
 
 import pytest
 
+from server.domain.roles import Role
 from server.domain.site import Site
-from server.jobs.crawl_options import SiteScope, crawl_options, scope_of
+from server.jobs.crawl_options import SITEMAP_FILES, SiteScope, crawl_options, scope_of
 from tests.admin.conftest import Browser, log_in, make_app
 from tests.websites import Website, serve
 
@@ -96,6 +97,65 @@ def test_the_tester_speaks_the_language_of_its_reader(make_runtime, password_has
         assert steps(f"{website.url}/staff")["robots.txt"] == "robots.txt, Zeile 2: „Disallow: /staff“"
         missing = steps(f"{website.url}/missing")["Antwort"]
         assert missing == "entfallen: laut Server nicht mehr vorhanden (Status 404)"
+
+
+class Catalogue(Website):
+    """Its sitemap is an index of many files, each with one address."""
+
+    def __init__(self, delay):
+        super().__init__("Catalogue", {"/": ("Catalogue", "<p>We sell lamps.</p>")})
+        self.delay = delay
+        self.read = []
+
+    def answer(self, path):
+        if path == "/robots.txt":
+            return 200, "text/plain", f"User-agent: *\nCrawl-delay: {self.delay}\n".encode()
+        if not path.startswith("/sitemap"):
+            return super().answer(path)
+        self.read.append(path)
+        files = "".join(f"<sitemap><loc>{self.url}/sitemap{n}.xml</loc></sitemap>" for n in range(50))
+        lamp = f"<url><loc>{self.url}/lamp</loc></url>"
+        body = (
+            f"<sitemapindex>{files}</sitemapindex>" if path == "/sitemap.xml" else f"<urlset>{lamp}</urlset>"
+        )
+        return 200, "text/xml", body.encode()
+
+
+@pytest.fixture
+def catalogue(make_runtime, password_hash):
+    """Tests an address of a site with this Crawl-delay, as somebody of this role: the site and the page."""
+
+    def test(delay=0, role=Role.EDITOR, **settings):
+        runtime = make_runtime(crawl_allow_private=True, crawl_render="never", **settings)
+        runtime.people.operators.create("ada@example.com", password_hash, role)
+        browser = Browser(make_app(runtime))
+        log_in(browser)
+        with serve(Catalogue(delay)) as website:
+            runtime.stores.sites.create(Site("shop", "Shop", "", (f"{website.url}/",)))
+            page = browser.get(f"/admin/sites/shop/scope?url={quote(website.url)}/").text
+        return website, html.unescape(page)
+
+    return test
+
+
+def test_the_tester_reads_as_many_sitemap_files_as_a_dry_run_and_says_so(catalogue):
+    website, page = catalogue()
+    assert len(website.read) == SITEMAP_FILES
+    assert "not found, but not all sitemaps were read" in page
+
+
+@pytest.mark.parametrize(("delay", "files"), [(30, 1), (2, 2)])
+def test_the_tester_keeps_to_the_pace_of_the_site_and_to_its_time(catalogue, delay, files):
+    website, page = catalogue(delay, dry_run_s=3.9)
+    assert len(website.read) == files
+    assert "not found, but not all sitemaps were read" in page
+    assert "it would be indexed" in page
+
+
+def test_a_viewer_makes_docent_request_nothing(catalogue):
+    website, page = catalogue(role=Role.VIEWER)
+    assert website.read == []
+    assert 'id="tester"' not in page
 
 
 def test_the_tester_says_what_is_no_address(operator, site):
