@@ -1,6 +1,8 @@
 """Which part of a site is crawled, and a tester for one address."""
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 
 from flask import abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -20,7 +22,7 @@ from crawler.preview import Finding
 from server.api.access import configuration, crawling, stores
 from server.domain.roles import Role
 from server.domain.site import Site
-from server.jobs.crawl_options import SiteScope, explain_url, save_scope, scope_of
+from server.jobs.crawl_options import SiteScope, explain_url, save_scope, scope_of, stored_headers
 from server.jobs.dry_run import DryRun, TooManyDryRuns
 
 page = Page(tab=lazy("Scope"), under=sites_page.page)
@@ -52,6 +54,10 @@ STEPS = {
 """Steps of `explain` -> their labels."""
 
 
+MASK = "•" * 8
+"""Stands for the value of a stored header. No header can have it as its value."""
+
+
 class ScopeForm(Form):
     """Patterns are one a line."""
 
@@ -63,14 +69,16 @@ class ScopeForm(Form):
     headers = Lines(lazy("Request headers"))
     render = SelectField(lazy("Open in a browser"), choices=choices(RENDER.items()))
 
-    def scope(self) -> SiteScope:
+    def scope(self, stored: Sequence[str]) -> SiteScope:
+        """Return what was typed, with the values of stored headers, which the page does not show."""
+        values = dict(zip(_masked(stored), stored, strict=True))
         return SiteScope(
             path=(self.path.data or "").strip(),
             include=self.include.data,
             exclude=self.exclude.data,
             subdomains=bool(self.subdomains.data),
             render=self.render.data or "",
-            headers=self.headers.data,
+            headers=tuple(values.get(line, line) for line in self.headers.data),
             own_site=bool(self.own.data),
         )
 
@@ -79,7 +87,8 @@ class ScopeForm(Form):
 def scope(site: Site) -> ResponseReturnValue:
     """With `url`, what a crawl would do with that address."""
     chosen = scope_of(site)
-    form = ScopeForm(formdata=None, obj=chosen, own=chosen.own_site)
+    headers = _masked(_stored_headers(site))
+    form = ScopeForm(formdata=None, obj=replace(chosen, headers=headers), own=chosen.own_site)
     return _shown(site, form, request.args.get("url", "").strip())
 
 
@@ -89,11 +98,23 @@ def scope_save(site: Site) -> ResponseReturnValue:
     if not form.validate():
         return _shown(site, form), UNPROCESSABLE
     try:
-        save_scope(stores().sites, configuration().settings, site.id, form.scope())
+        save_scope(stores().sites, configuration().settings, site.id, form.scope(_stored_headers(site)))
     except BadStart as error:
         problem(form, _field_of(str(error), form), str(error))
         return _shown(site, form), UNPROCESSABLE
     return done(_("The rules are saved. The next crawl follows them."), "scope")
+
+
+def _stored_headers(site: Site) -> tuple[str, ...]:
+    """Return the stored headers; none that cannot be sent, so that they can be entered again."""
+    try:
+        return stored_headers(site, configuration().settings)
+    except BadStart:
+        return ()
+
+
+def _masked(headers: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{line.partition(':')[0].strip()}: {MASK}" for line in headers)
 
 
 def _shown(found: Site, form: ScopeForm, url: str = "") -> str:
