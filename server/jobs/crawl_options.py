@@ -123,8 +123,11 @@ def stored_headers(site: Site, settings: Settings) -> tuple[str, ...]:
         return ()
     try:
         return crawl_headers(site, _seal(settings))
-    except SealBroken as error:
-        raise BadStart(f"The headers of the crawl cannot be sent: {error}.") from None
+    except SealBroken:
+        raise BadStart(
+            "The headers of the crawl were sealed with another SECRET_KEY: set that one again, also as "
+            "SECRET_KEY_OLD, or enter the headers again."
+        ) from None
 
 
 def _texts(value: object) -> tuple[str, ...]:
