@@ -1,7 +1,6 @@
 """Which part of a site is crawled, and a tester for one address."""
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 
 from flask import abort, redirect, render_template, request, url_for
@@ -22,7 +21,7 @@ from crawler.preview import Finding
 from server.api.access import configuration, crawling, stores
 from server.domain.roles import Role
 from server.domain.site import Site
-from server.jobs.crawl_options import SiteScope, explain_url, save_scope, scope_of, stored_headers
+from server.jobs.crawl_options import SiteScope, explain_url, masked, save_scope, scope_of, stored_headers
 from server.jobs.dry_run import DryRun, TooManyDryRuns
 
 page = Page(tab=lazy("Scope"), under=sites_page.page)
@@ -54,10 +53,6 @@ STEPS = {
 """Steps of `explain` -> their labels."""
 
 
-MASK = "•" * 8
-"""Stands for the value of a stored header. No header can have it as its value."""
-
-
 class ScopeForm(Form):
     """Patterns are one a line."""
 
@@ -69,16 +64,14 @@ class ScopeForm(Form):
     headers = Lines(lazy("Request headers"))
     render = SelectField(lazy("Open in a browser"), choices=choices(RENDER.items()))
 
-    def scope(self, stored: Sequence[str]) -> SiteScope:
-        """Return what was typed, with the values of stored headers, which the page does not show."""
-        values = dict(zip(_masked(stored), stored, strict=True))
+    def scope(self) -> SiteScope:
         return SiteScope(
             path=(self.path.data or "").strip(),
             include=self.include.data,
             exclude=self.exclude.data,
             subdomains=bool(self.subdomains.data),
             render=self.render.data or "",
-            headers=tuple(values.get(line, line) for line in self.headers.data),
+            headers=self.headers.data,
             own_site=bool(self.own.data),
         )
 
@@ -87,8 +80,7 @@ class ScopeForm(Form):
 def scope(site: Site) -> ResponseReturnValue:
     """With `url`, what a crawl would do with that address."""
     chosen = scope_of(site)
-    headers = _masked(_stored_headers(site))
-    form = ScopeForm(formdata=None, obj=replace(chosen, headers=headers), own=chosen.own_site)
+    form = ScopeForm(formdata=None, obj=replace(chosen, headers=_masked_headers(site)), own=chosen.own_site)
     return _shown(site, form, request.args.get("url", "").strip())
 
 
@@ -98,23 +90,20 @@ def scope_save(site: Site) -> ResponseReturnValue:
     if not form.validate():
         return _shown(site, form), UNPROCESSABLE
     try:
-        save_scope(stores().sites, configuration().settings, site.id, form.scope(_stored_headers(site)))
+        save_scope(stores().sites, configuration().settings, site.id, form.scope())
     except BadStart as error:
         problem(form, _field_of(str(error), form), str(error))
         return _shown(site, form), UNPROCESSABLE
     return done(_("The rules are saved. The next crawl follows them."), "scope")
 
 
-def _stored_headers(site: Site) -> tuple[str, ...]:
-    """Return the stored headers; none that cannot be sent, so that they can be entered again."""
+def _masked_headers(site: Site) -> tuple[str, ...]:
+    """Return the stored headers without their values; none that cannot be sent, so that they can be entered
+    again."""
     try:
-        return stored_headers(site, configuration().settings)
+        return masked(stored_headers(site, configuration().settings))
     except BadStart:
         return ()
-
-
-def _masked(headers: Sequence[str]) -> tuple[str, ...]:
-    return tuple(f"{line.partition(':')[0].strip()}: {MASK}" for line in headers)
 
 
 def _shown(found: Site, form: ScopeForm, url: str = "") -> str:

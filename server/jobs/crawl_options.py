@@ -1,6 +1,6 @@
 """What a site's crawl may do: limits of the settings, scope of the site."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,9 @@ from server.storage.errors import SealBroken
 from server.storage.sealed import Seal, crawler_key
 from server.storage.sites.secrets import crawl_headers, has_crawl_headers, with_crawl_headers
 from server.storage.sites.sites import SiteStore
+
+MASK = "•" * 8
+"""Stands for the value of a stored header. No header can have it as its value."""
 
 
 def crawl_options(site: Site, settings: Settings) -> CrawlOptions:
@@ -98,7 +101,7 @@ class SiteScope:
     """"never", "auto" or "always"; empty: as CRAWL_RENDER says."""
     headers: tuple[str, ...] | None = None
     """"Name: value", sent to the site's own hosts only, for a site that asks for a password. None: those that
-    are stored."""
+    are stored. A masked value is the stored one."""
     own_site: bool = False
     """The site belongs to the operator: its AI preferences are not applied."""
 
@@ -136,7 +139,10 @@ def _texts(value: object) -> tuple[str, ...]:
 
 def save_scope(sites: SiteStore, settings: Settings, site_id: str, scope: SiteScope) -> Site:
     """Raises BadStart with one line when no crawl could work with it, and UnknownSite."""
-    site = sites.get(site_id)
+    return sites.change(site_id, lambda site: _with_scope(site, scope, settings))
+
+
+def _with_scope(site: Site, scope: SiteScope, settings: Settings) -> Site:
     chosen = {
         "scope_path": scope.path,
         "scope_include": list(scope.include),
@@ -145,11 +151,26 @@ def save_scope(sites: SiteStore, settings: Settings, site_id: str, scope: SiteSc
         OWN_SITE: scope.own_site,
         "render": scope.render,
     }
-    headers = stored_headers(site, settings) if scope.headers is None else scope.headers
+    headers = _chosen_headers(site, scope, settings)
     changed = with_crawl_headers(replace(site, options={**site.options, **chosen}), headers, _seal(settings))
     crawl_options(changed, settings)
-    sites.update(changed)
     return changed
+
+
+def _chosen_headers(site: Site, scope: SiteScope, settings: Settings) -> tuple[str, ...]:
+    """Return the headers of the scope, masked ones with their stored values."""
+    if scope.headers is None:
+        return stored_headers(site, settings)
+    if not any(MASK in line for line in scope.headers):
+        return scope.headers
+    stored = stored_headers(site, settings)
+    values = dict(zip(masked(stored), stored, strict=True))
+    return tuple(values.get(line, line) for line in scope.headers)
+
+
+def masked(headers: Sequence[str]) -> tuple[str, ...]:
+    """Return the headers without their values."""
+    return tuple(f"{line.partition(':')[0].strip()}: {MASK}" for line in headers)
 
 
 def explain_url(site: Site, settings: Settings, url: str) -> Iterator[Finding]:

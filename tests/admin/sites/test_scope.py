@@ -178,6 +178,14 @@ def test_headers_do_not_follow_a_site_to_another_address(operator, runtime, save
     assert sent() == (), "nor do they come back"
 
 
+def test_a_form_from_before_the_move_does_not_bring_the_headers_along(operator, saved, sent):
+    saved(headers=LOGIN)
+    operator.send("/admin/sites/lantern/address", {"address": "https://other.example/", "name": ""})
+    answer = saved(headers="Authorization: ••••••••")
+    assert answer.status_code == 422
+    assert sent() == ()
+
+
 def test_headers_stay_when_the_site_begins_at_another_page_of_the_same_host(operator, saved, sent):
     saved(headers=LOGIN)
     typed = {"address": "https://lantern.example/help/", "name": ""}
