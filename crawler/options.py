@@ -1,6 +1,7 @@
 """Everything about a crawl that can be chosen."""
 
 import re
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import (
@@ -93,6 +94,12 @@ def _check_headers(headers: tuple[tuple[str, str], ...]) -> None:
             raise BadStart(f'"{name}" cannot be sent as a header: check its name and its value.')
         if name.lower() in _NOT_OURS_TO_SET:
             raise BadStart(f'The header "{name}" cannot be set: the crawler decides on it itself.')
+
+
+def header_origins(start_urls: Iterable[str]) -> set[str]:
+    """Return the origins of start addresses, also with https for http: many sites redirect to it."""
+    origins = set(map(urls.origin, start_urls))
+    return origins | {f"https://{origin[7:]}" for origin in origins if origin.startswith("http://")}
 
 
 def start_address(text: str) -> str:

@@ -10,6 +10,7 @@ from server.__main__ import main
 from server.api.visitor.tokens import TokenInvalid, VisitorTokens
 from server.app import create_app
 from server.domain.events import EventKind
+from server.domain.site import Site
 from server.guards.proof_of_work import ProofOfWork, ProofRefused
 from server.runtime.configuration import open_configuration
 from server.runtime.runtime import open_runtime
@@ -22,6 +23,8 @@ from server.storage.people.audit import AuditLog
 from server.storage.people.operators import OperatorStore
 from server.storage.schema import metadata
 from server.storage.sealed import Seal, reseal
+from server.storage.sites.secrets import contact_secret, crawl_headers, with_crawl_headers
+from server.storage.sites.sites import SiteStore
 from tests.admin.conftest import Browser, log_in
 from tests.admin.routes import token_of
 
@@ -54,6 +57,8 @@ def seal_everything(configuration, database):
         people.set_second_factor(id, seal.close(f"totp {number}"), 1, [])
     people.create("plain@example.com", "hash")
     WebhookStore(database).add("https://x.example/", seal.close("hook"), [EventKind.TEST], None)
+    site = Site("shop", "Shop", "", ("https://shop.example/",), contact_secret=seal.close("sign"))
+    SiteStore(database).create(with_crawl_headers(site, ["X-Staging: 1"], seal))
     values = {"smtp_url": "smtp://u:p@mail.example", "mail_from": "a@x.example", "openai_api_key": "sk-1"}
     configuration.live.change(values, "ada@example.com")
 
@@ -100,22 +105,35 @@ def test_rotating_seals_every_secret_in_the_database_with_the_new_key(opened, tm
     _, database = opened(OLD)
     seal_everything(*opened(OLD))
     before = sealed_texts(database)
-    assert len(before) == 6
+    assert len(before) == 8
     monkeypatch.setenv("DATA_DIR", str(tmp_path))
     monkeypatch.setenv("SECRET_KEY", NEW)
     monkeypatch.setenv("SECRET_KEY_OLD", OLD)
     assert main(["keys", "rotate"]) == 0
-    assert "6 secrets are sealed with the new key; 0 were already." in capsys.readouterr().out
+    assert "8 secrets are sealed with the new key; 0 were already." in capsys.readouterr().out
     after = sealed_texts(database)
     assert [one[:2] for one in after] == [one[:2] for one in before]
     assert [Seal(NEW).open(text) for *_, text in after] == [Seal(OLD).open(text) for *_, text in before]
     assert AuditLog(database).recent(1)[0].action == "sealed secrets with a new key"
     assert main(["keys", "rotate"]) == 0
-    assert "0 secrets are sealed with the new key; 6 were already." in capsys.readouterr().out
+    assert "0 secrets are sealed with the new key; 8 were already." in capsys.readouterr().out
     assert sealed_texts(database) == after, "repeating it changes nothing"
     monkeypatch.delenv("SECRET_KEY_OLD")
     configuration, _ = opened(NEW)
     assert configuration.settings.models.openai_api_key == "sk-1"
+
+
+def test_rotating_seals_secrets_that_earlier_versions_stored_as_plain_text(opened, tmp_path, monkeypatch):
+    configuration, database = opened(NEW)
+    options = {"crawl_headers": ["X-Staging: 1"], "contact": {"email": "a@x.example", "secret": "hush"}}
+    SiteStore(database).create(Site("shop", "Shop", "", ("https://shop.example/",), options=options))
+    monkeypatch.setenv("DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("SECRET_KEY", NEW)
+    assert main(["keys", "rotate"]) == 0
+    site = SiteStore(database).get("shop")
+    assert site.options == {"contact": {"email": "a@x.example"}}
+    assert contact_secret(site, configuration.seal) == "hush"
+    assert crawl_headers(site, configuration.seal) == ("X-Staging: 1",)
 
 
 def test_every_column_that_holds_sealed_texts_is_known(opened):
@@ -154,7 +172,7 @@ def test_it_may_be_killed_at_any_moment_and_repeated(opened, monkeypatch):
             reseal(database, Seal(NEW, OLD))
         monkeypatch.undo()
         assert [Seal(NEW, OLD).open(text) for *_, text in sealed_texts(database)] == expected
-    assert (reseal(database, Seal(NEW, OLD)).renewed, reseal(database, Seal(NEW)).current) == (2, 6)
+    assert (reseal(database, Seal(NEW, OLD)).renewed, reseal(database, Seal(NEW)).current) == (4, 8)
 
 
 def test_a_secret_that_is_changed_meanwhile_keeps_the_change(opened, monkeypatch):

@@ -1,6 +1,6 @@
 """One site as a file: taken out of this installation, and brought into it."""
 
-from flask import render_template, request
+from flask import flash, render_template, request
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, FileField
 
@@ -72,6 +72,10 @@ def site_import_bring() -> ResponseReturnValue:
     except BadBackup as error:
         problem(form, "file", _("%(problem)s Nothing was changed.", problem=sentence(str(error))))
         return _shown(form), UNPROCESSABLE
+    missing = _(
+        "Secrets are not in the file. Make a new one for the webhook, and enter request headers again."
+    )
+    flash(missing, "warn")
     return done(_("The site was imported. Docent is crawling it now."), "site", site_id=site_id)
 
 

@@ -1,6 +1,7 @@
 """Which part of a site is crawled, and a tester for one address."""
 
 from collections import Counter
+from dataclasses import replace
 
 from flask import abort, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -20,7 +21,7 @@ from crawler.preview import Finding
 from server.api.access import configuration, crawling, stores
 from server.domain.roles import Role
 from server.domain.site import Site
-from server.jobs.crawl_options import SiteScope, explain_url, save_scope, scope_of
+from server.jobs.crawl_options import SiteScope, explain_url, masked, save_scope, scope_of, stored_headers
 from server.jobs.dry_run import DryRun, TooManyDryRuns
 
 page = Page(tab=lazy("Scope"), under=sites_page.page)
@@ -79,7 +80,7 @@ class ScopeForm(Form):
 def scope(site: Site) -> ResponseReturnValue:
     """With `url`, what a crawl would do with that address; editors only, because Docent requests it."""
     chosen = scope_of(site)
-    form = ScopeForm(formdata=None, obj=chosen, own=chosen.own_site)
+    form = ScopeForm(formdata=None, obj=replace(chosen, headers=_masked_headers(site)), own=chosen.own_site)
     url = request.args.get("url", "").strip() if g.operator.role.may(Role.EDITOR) else ""
     return _shown(site, form, url)
 
@@ -95,6 +96,15 @@ def scope_save(site: Site) -> ResponseReturnValue:
         problem(form, _field_of(str(error), form), str(error))
         return _shown(site, form), UNPROCESSABLE
     return done(_("The rules are saved. The next crawl follows them."), "scope")
+
+
+def _masked_headers(site: Site) -> tuple[str, ...]:
+    """Return the stored headers without their values; none that cannot be sent, so that they can be entered
+    again."""
+    try:
+        return masked(stored_headers(site, configuration().settings))
+    except BadStart:
+        return ()
 
 
 def _shown(found: Site, form: ScopeForm, url: str = "") -> str:

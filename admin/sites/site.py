@@ -25,6 +25,7 @@ from server.domain.roles import Role
 from server.domain.site import OFF, Site
 from server.jobs.site_profile import with_address
 from server.storage.crawls.runs import FAILED, CrawlRun
+from server.storage.sites.secrets import has_crawl_headers
 
 page = Page(tab=lazy("Site"), under=sites_page.page)
 
@@ -155,6 +156,11 @@ def site_address_save(site: Site) -> ResponseReturnValue:
     )
     if not moved:
         return done(_("The name is saved."), "site")
+    if has_crawl_headers(site) and not has_crawl_headers(after):
+        gone = _(
+            "The request headers were for the old address and are removed. Enter them again under Scope."
+        )
+        flash(gone, "warn")
     crawling().control.start_over(site.id)
     message = _("The address is saved. The crawl of %(address)s begins now.", address=form.address.data)
     return done(message, "start_crawl" if walks.walk_of(after) and not after.generation else "site")

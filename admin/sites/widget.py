@@ -38,6 +38,7 @@ from server.domain.roles import Role
 from server.domain.site import Site
 from server.domain.visiting import CONSENT, CONSENT_CHARS, CONTEXT, PROOF_BITS, Consent, PageUse, proof_bits
 from server.guards.mail_addresses import mail_address
+from server.storage.sites.secrets import has_contact_secret, seal_plain_secrets
 
 CRAWLED = 4
 """Suggested questions that a crawl chooses."""
@@ -186,11 +187,10 @@ class _Checks:
             problem(self.form, name, message)
         return look
 
-    def contact(self, known: ContactOptions) -> ContactOptions:
+    def contact(self) -> ContactOptions:
         made = ContactOptions(
             email=self.by("contact_email", mail_address),
             webhook=self.by("contact_webhook", checked_link),
-            secret=known.secret,
             hours=one_line(self.text("contact_hours")),
             timezone=self.text("contact_timezone"),
             link=self.by("contact_link", checked_link),
@@ -200,9 +200,6 @@ class _Checks:
         except ValueError as error:
             field = "contact_timezone" if "time zone" in str(error) else "contact_hours"
             problem(self.form, field, sentence(str(error)))
-        moved = made.webhook != known.webhook
-        if made.webhook and (not made.secret or moved or self.form.contact_new_secret.data):
-            made = replace(made, secret=token_urlsafe(32))
         if made.webhook and urlsplit(made.webhook).fragment:
             said = _("Leave out the “#” and what follows it. Browsers and servers do not send it.")
             problem(self.form, "contact_webhook", said)
@@ -236,7 +233,7 @@ def changed(site: Site, form: WidgetForm, base: str) -> Site | None:
         CONSENT: consent,
         CONTEXT: {"page": bool(form.context_page.data), "selection": bool(form.context_selection.data)},
         PROOF_BITS: int(form.proof_bits.data) if sound else 0,
-        CONTACT: read.contact(ContactOptions.of(site.options)).to_json(),
+        CONTACT: read.contact().to_json(),
     }
     if form.context_selection.data and not form.context_page.data:
         said = _("Selected words help only together with the page. Allow both or neither.")
@@ -300,11 +297,27 @@ def widget_save(site: Site) -> ResponseReturnValue:
     made = changed(site, form, configuration().settings.serving.base_url)
     if made is None:
         return _shown(site, form), UNPROCESSABLE
+    made, secret = _with_secret(site, made, is_new=bool(form.contact_new_secret.data))
     stores().sites.update(made)
     flash(_("The widget is saved. Visitors see it within a minute."), "done")
     for warning in warnings(Look.read(made.options.get("look")).accent):
         flash(warning, "warn")
+    if secret:
+        return render_template("admin/shown_once.html", kind="contact", id=site.id, secret=secret)
     return redirect(url_for("admin.widget", site_id=site.id))
+
+
+def _with_secret(before: Site, made: Site, *, is_new: bool) -> tuple[Site, str]:
+    """Return `made` with what signs its messages, and that in plain text if it is a new one. A webhook at
+    another address gets another secret."""
+    webhook = ContactOptions.of(made.options).webhook
+    if not webhook:
+        return replace(made, contact_secret=""), ""
+    seal = configuration().seal
+    if webhook == ContactOptions.of(before.options).webhook and has_contact_secret(before) and not is_new:
+        return replace(made, contact_secret=seal_plain_secrets(before, seal).contact_secret), ""
+    secret = token_urlsafe(32)
+    return replace(made, contact_secret=seal.close(secret)), secret
 
 
 @page.get("/sites/<site_id>/widget/preview", framed=True)
@@ -319,7 +332,7 @@ def _shown(site: Site, form: WidgetForm) -> str:
         "admin/widget.html",
         form=form,
         contrasts=contrasts("" if faults else typed.accent),
-        secret=ContactOptions.of(site.options).secret,
+        has_secret=has_contact_secret(site),
         generated="\n".join(Welcome.of(site.options).suggestions),
         told=Disclosure.of(site, site.language, is_ai=configuration().settings.models.uses_chat_model).text,
         wrong=[field for field in form if field.errors],

@@ -23,7 +23,7 @@ from crawler.discovery import urls
 from crawler.errors import FetchError
 from crawler.fetching.addresses import AddressGuard
 from crawler.fetching.connections import Deadlines, guarded_pools
-from crawler.options import CrawlOptions
+from crawler.options import CrawlOptions, header_origins
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PIECE = 65_536
@@ -82,7 +82,7 @@ class Fetcher:
         own = {(urlsplit(url).hostname or "").removeprefix("www.") for url in options.start_urls}
         self._guard = (guard or options.guard).only_for(own)
         self._deadlines = Deadlines()
-        self._secrets = {origin: dict(options.headers) for origin in _start_origins(options)}
+        self._secrets = {origin: dict(options.headers) for origin in header_origins(options.start_urls)}
         self._local = threading.local()
         self._sessions: list[requests.Session] = []
         self._lock = threading.Lock()
@@ -229,12 +229,6 @@ class _GuardedAdapter(HTTPAdapter):
         self.poolmanager = guarded_pools(
             self._guard, self._deadlines, num_pools=connections, maxsize=maxsize, block=block, **kwargs
         )
-
-
-def _start_origins(options: CrawlOptions) -> set[str]:
-    """Return the origins of the start addresses, also with https for http: many sites redirect to it."""
-    origins = set(map(urls.origin, options.start_urls)) if options.headers else set()
-    return origins | {f"https://{origin[7:]}" for origin in origins if origin.startswith("http://")}
 
 
 def _drain(response: requests.Response) -> None:

@@ -1,9 +1,9 @@
 """Moves a single site between installations: a file like a backup, with the rows of one site.
 
 Settings, schedule, sources, pages, facts, curated answers and test sets go with it, conversations and gaps
-only if asked for. Vectors and the word index are made again; sealed secrets (webhooks, API keys), people,
-crawls and what is still to be delivered stay. The site keeps its id, because addresses of its files begin
-with it.
+only if asked for. Vectors and the word index are made again; secrets (webhooks, API keys, headers of crawls),
+people, crawls and what is still to be delivered stay. The site keeps its id, because addresses of its files
+begin with it.
 """
 
 import zipfile
@@ -25,6 +25,7 @@ from server.storage.conversations.search import index_rows
 from server.storage.database import Database
 from server.storage.errors import BadBackup, UnknownSite
 from server.storage.schema import content, conversations, delivery, quality, sites
+from server.storage.sites.secrets import without_plain_secrets
 
 Row = dict[str, Any]
 
@@ -65,7 +66,7 @@ OF_VISITORS = (
 """Each table after those that it refers to."""
 COUNTED = ("pages", "sources", "curated_answers", "testsets", "conversations")
 STAYS: dict[str, Row] = {
-    "sites": {"leaving": False},
+    "sites": {"leaving": False, "contact_secret": "", "crawl_headers": ""},
     "pages": {"died": None, "missed_in": 0},
     "chunks": {"died": None},
     "testsets": {"holder": "", "beat_at": None},
@@ -83,13 +84,17 @@ def write_site(
     notes = {}
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         with database.snapshot() as connection:
-            found = connection.execute(
-                select(sites.sites.c.generation).where(sites.sites.c.id == site_id)
-            ).scalar()
+            the_site = select(sites.sites.c.generation, sites.sites.c.options)
+            found = connection.execute(the_site.where(sites.sites.c.id == site_id)).first()
             if found is None:
                 raise UnknownSite(f"there is no site {site_id!r}")
             for table in OF_THE_SITE + OF_VISITORS * with_conversations:
-                wanted = _rows_of(table, site_id, found, with_conversations=with_conversations)
+                fixed = STAYS.get(table.name, {})
+                if table is sites.sites:
+                    fixed = {**fixed, "options": without_plain_secrets(found.options)}
+                wanted = _rows_of(
+                    table, site_id, found.generation, fixed, with_conversations=with_conversations
+                )
                 notes[table.name] = write_table(archive, connection, table, wanted)
         counted = [name for name in COUNTED if name in notes]
         manifest = Manifest(
@@ -100,8 +105,9 @@ def write_site(
     return manifest
 
 
-def _rows_of(table: Table, site_id: str, generation: int, *, with_conversations: bool) -> Select[Any]:
-    fixed = STAYS.get(table.name, {})
+def _rows_of(
+    table: Table, site_id: str, generation: int, fixed: Row, *, with_conversations: bool
+) -> Select[Any]:
     columns = [
         (null() if fixed[column.name] is None else literal(fixed[column.name], column.type)).label(
             column.name
@@ -186,6 +192,8 @@ class _Arrival:
         if row.get("id" if table is sites.sites else "site_id", self._site_id) != self._site_id:
             raise BadBackup(f"a row of {table.name} belongs to another site")
         row |= STAYS.get(table.name, {})
+        if table is sites.sites:
+            row["options"] = without_plain_secrets(row["options"])
         for column, parent in _parents(table):
             if parent in self._numbers and row.get(column.name) is not None:
                 row[column.name] = self._numbers[parent].get(row[column.name], 0)

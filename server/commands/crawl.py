@@ -4,7 +4,6 @@ import argparse
 import sys
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -17,6 +16,7 @@ from server.runtime.configuration import LiveSettings
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.storage.crawls.runs import DONE, PAUSED, RUNNING, STOPPED, CrawlRun
+from server.storage.sites.secrets import has_crawl_headers, with_start_urls
 
 HELP = "crawl a site and index it (adds a new site), or continue its crawl"
 
@@ -56,8 +56,11 @@ def _site(runtime: Runtime, options: argparse.Namespace, settings: Settings) -> 
         known = sites.find(wanted.id) or sites.create(wanted)
         address = wanted.start_urls[0]
         if moved := address not in known.start_urls:
+            had_headers = has_crawl_headers(known)
             known = sites.change(known.id, lambda site: _starting_at(site, address))
             print(f"{known.id} starts at {' and '.join(known.start_urls)} from now on.", file=sys.stderr)
+            if had_headers and not has_crawl_headers(known):
+                print(_HEADERS_GONE.format(known.id), file=sys.stderr)
     if options.allow_private:
         _permit(runtime.configuration.live, known.start_urls)
     return known.id, moved
@@ -67,7 +70,7 @@ def _starting_at(site: Site, address: str) -> Site:
     """An address that never led to a page is replaced; what visitors are answered from stays."""
     if not site.generation:
         return with_address(site, address)
-    return replace(site, start_urls=(*site.start_urls, address))
+    return with_start_urls(site, (*site.start_urls, address))
 
 
 def _permit(live: LiveSettings, addresses: Sequence[str]) -> None:
@@ -129,6 +132,10 @@ def _not_done(run: CrawlRun) -> int:
     return 1
 
 
+_HEADERS_GONE = (
+    "Its headers were entered for another address and are removed. Enter them again: "
+    "python -m server scope {} --header 'NAME: VALUE'"
+)
 _GO_ON = "Nothing is lost. To go on: python -m server crawl {}"
 
 

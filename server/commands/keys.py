@@ -9,6 +9,8 @@ from server.runtime.configuration import open_configuration
 from server.settings import Settings
 from server.storage.people.audit import AuditLog
 from server.storage.sealed import reseal
+from server.storage.sites.secrets import seal_plain_secrets
+from server.storage.sites.sites import SiteStore
 
 HELP = "seal every secret in the database again after SECRET_KEY was changed"
 
@@ -23,6 +25,8 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     """Exit code 1 when some secrets were sealed with a key that is not given. Raises StorageError."""
     configuration, database = open_configuration(settings)
     with closing(database):
+        for site in SiteStore(database).all():
+            SiteStore(database).change(site.id, lambda now: seal_plain_secrets(now, configuration.seal))
         found = reseal(database, configuration.seal)
         if found.renewed:
             details = {"secrets": found.renewed, "lost": len(found.lost)}

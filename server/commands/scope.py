@@ -1,10 +1,11 @@
 """`python -m server scope SITE`: which part of a site is read, and what becomes of one address."""
 
 import argparse
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 
-from server.jobs.crawl_options import SiteScope, explain_url, save_scope, scope_of
+from server.jobs.crawl_options import SiteScope, explain_url, save_scope, scope_of, stored_headers
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
 
@@ -45,14 +46,16 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     with closing(open_runtime(settings)) as runtime:
         site = runtime.stores.sites.get(options.site)
         before = scope_of(site)
-        wanted = _changed(SiteScope(own_site=before.own_site) if options.clear else before, options)
+        wanted = _changed(
+            SiteScope(own_site=before.own_site, headers=()) if options.clear else before, options
+        )
         if wanted != before:
             site = save_scope(runtime.stores.sites, settings, site.id, wanted)
         if options.explain:
             for finding in explain_url(site, settings, options.explain):
                 print(f"{finding.step:>10}  {finding.text}")
             return 0
-        _print(wanted)
+        _print(wanted, stored_headers(site, settings))
         if wanted != before:
             print(f"Holds from the next crawl on: python -m server crawl {site.start_urls[0]}")
     return 0
@@ -71,11 +74,11 @@ def _changed(scope: SiteScope, options: argparse.Namespace) -> SiteScope:
     return replace(scope, **{name: value for name, value in chosen.items() if value is not None})
 
 
-def _print(scope: SiteScope) -> None:
+def _print(scope: SiteScope, headers: Sequence[str]) -> None:
     print(f"path:       {scope.path or 'all'}")
     print(f"include:    {', '.join(scope.include) or 'all'}")
     print(f"exclude:    {', '.join(scope.exclude) or 'none'}")
     print(f"subdomains: {'yes' if scope.subdomains else 'no'}")
     print(f"own site:   {'yes' if scope.own_site else 'no'}")
     print(f"render:     {scope.render or 'as CRAWL_RENDER says'}")
-    print(f"headers:    {', '.join(line.partition(':')[0] for line in scope.headers) or 'none'}")
+    print(f"headers:    {', '.join(line.partition(':')[0] for line in headers) or 'none'}")

@@ -111,6 +111,9 @@ def _import(runtime: Runtime, file: Path, *, only_check: bool) -> int:
         site_id = bring_site_in(runtime.database, folder, exported, runtime.crawling.start)
     runtime.people.audit.add(SHELL, "imported the site", site_id, {"made_at": made.made_at})
     print(f"{site_id} is here. It is read again as soon as the server runs, for its vectors.")
+    print(
+        "Make a new secret for its webhook of messages, and enter headers of its crawl again, if it had any."
+    )
     return 0
 
 

@@ -20,6 +20,7 @@ from server.storage.delivery.deliveries import message_deliveries
 from server.storage.delivery.events import EventStore, WebhookStore, event_deliveries
 from server.storage.errors import UnknownConversation, UnknownRecord
 from server.storage.sealed import Seal
+from server.storage.sites.secrets import contact_secret
 from server.storage.sites.sites import SiteStore
 
 CONTACT_FAILED, REPLY_FAILED, WEBHOOK_FAILED = "contact_failed", "reply_failed", "webhook_failed"
@@ -50,8 +51,11 @@ class _People:
         return request, site
 
 
+@dataclass(eq=False)
 class VisitorChannel(_People):
     """Messages of visitors to people. Implements DeliveryChannel."""
+
+    _seal: Callable[[], Seal]
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -60,16 +64,18 @@ class VisitorChannel(_People):
 
     def pack(self, delivery: Delivery[Channel]) -> OutgoingMessage:
         """The message with the conversation before it. Raises Gone."""
-        parcel, way, settings = self._parcel(delivery), delivery.channel, self._settings()
+        parcel, way = self._parcel(delivery), delivery.channel
+        settings, seal = self._settings(), self._seal()
         options = ContactOptions.of(parcel.site.options)
         target, request = options.target(way), parcel.request
 
         def send() -> str:
+            """Raises NotDelivered, SealBroken."""
             if not target:
                 raise NotDelivered(f"the site has no {way.value} for messages any more")
             if way is Channel.WEBHOOK:
                 body = body_of(parcel)
-                headers = headers_of(body, options.secret, request.id)
+                headers = headers_of(body, contact_secret(parcel.site, seal), request.id)
                 return post(target, body, headers, for_webhooks(settings), settings.contact.timeout_s)
             return _mailed(settings, lambda sender: letter(parcel, sender, target))
 

@@ -46,7 +46,7 @@ def open_outbox(
 ) -> Outbox:
     """One that sends everything; `settings` is called at each try."""
     posts = (
-        VisitorChannel(database, incidents, settings),
+        VisitorChannel(database, incidents, settings, seal),
         ReplyChannel(database, incidents, settings),
         EventChannel(database, incidents, settings, seal),
     )

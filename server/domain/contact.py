@@ -209,7 +209,8 @@ class ContactOptions:
     webhook: str = ""
     """Address that gets it as a signed POST request."""
     secret: str = ""
-    """What the webhook's signature is made with; never shown to visitors."""
+    """What the webhook's signature is made with, as earlier versions stored it. It is now sealed, in
+    `Site.contact_secret`."""
     hours: str = ""
     """Such as "Mo-Fr 09:00-17:00, Sa 10:00-13:00"; always open when empty."""
     timezone: str = ""

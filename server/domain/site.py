@@ -46,6 +46,10 @@ class Site:
     """Crawl limits, relevance floor and look, where the operator changed a default."""
     generation: int = 0
     """The index generation that visitors are answered from; 0 when there is none yet."""
+    contact_secret: str = ""
+    """Signs requests to the webhook of messages; sealed."""
+    crawl_headers: str = ""
+    """Headers that crawls send, with the origins that they were entered for; sealed."""
 
     @property
     def allowed_origins(self) -> frozenset[str]:

@@ -24,6 +24,7 @@ from server.storage.content.content import ContentStore
 from server.storage.content.derived import DerivedStore
 from server.storage.content.reader import ContentReader
 from server.storage.database import Database
+from server.storage.sites.secrets import with_start_urls
 from server.storage.sites.sites import SiteNotes, SiteStore
 
 TOPICS = 6
@@ -161,12 +162,12 @@ def site_from_address(address: str, settings: Settings, *, site_id: str = "") ->
 
 def with_address(site: Site, address: str) -> Site:
     """Return the site with another start address in place of its first one. A name that was made of the old
-    address follows it, and so does the title of a site that was never crawled completely."""
+    address follows it, and so does the title of a site that was never crawled completely. Headers for crawls
+    do not go to another origin."""
     before, *others = site.start_urls or ("",)
     is_named_by_host = site.name in (urlsplit(before).netloc, urlsplit(before).hostname)
     return replace(
-        site,
-        start_urls=(address, *(url for url in others if url != address)),
+        with_start_urls(site, (address, *(url for url in others if url != address))),
         name=urlsplit(address).netloc if is_named_by_host else site.name,
         title=site.title if site.generation else "",
     )

@@ -7,10 +7,12 @@ import re
 import socket
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
-from tests.contact.conftest import SECRET, talk
+from server.storage.sealed import Seal
+from tests.contact.conftest import SEAL, SECRET, talk
 
 
 def hook(receiver, path="/hook"):
@@ -47,6 +49,26 @@ def test_the_signature_proves_the_body_and_the_time(make_office, receiver):
     wanted = hmac.new(SECRET.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
     assert given == wanted
     assert abs(time.time() - int(at)) < 30
+
+
+def test_a_sealed_secret_signs_too(make_office, receiver):
+    office = make_office({"webhook": receiver.address})
+    office.sites.change("shop", lambda now: replace(now, contact_secret=SEAL.close(SECRET)))
+    office.write()
+    office.send_until_idle()
+    ((_, headers, body),) = receiver.requests
+    at, given = re.fullmatch(r"t=(\d+),v1=([0-9a-f]{64})", headers["X-Docent-Signature"]).groups()
+    assert given == hmac.new(SECRET.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
+
+
+def test_a_secret_that_no_key_opens_sends_nothing_unsigned(make_office, receiver):
+    office = make_office({"webhook": receiver.address}, contact_tries=1)
+    office.sites.change("shop", lambda now: replace(now, contact_secret=Seal("another").close(SECRET)))
+    office.write()
+    office.send_until_idle()
+    assert not receiver.requests
+    ((_, state, ((_, says),)),) = office.log()
+    assert (state, "SECRET_KEY" in says) == ("failed", True)
 
 
 def test_a_server_that_fails_twice_gets_it_at_the_third_try_signed_anew(make_office, receiver):

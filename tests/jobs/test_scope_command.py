@@ -53,3 +53,19 @@ def test_an_unknown_site_is_named(shell):
     code, _, fault = shell("nothing")
     assert code == 1
     assert "nothing" in fault
+
+
+def test_headers_are_named_without_their_values_and_stay_until_they_are_cleared(shell):
+    shell("shop", "--header", "Authorization: Basic cHVtcDpoaWRkZW4=", "--header", "X-Staging: 1")
+    shell("shop", "--path", "/docs/")
+    said = shell("shop")[1]
+    assert "headers:    Authorization, X-Staging" in said
+    assert "cHVtcDpoaWRkZW4=" not in said
+    assert "headers:    none" in shell("shop", "--clear")[1]
+
+
+def test_a_crawl_of_another_address_says_that_the_headers_are_removed(shell, capsys):
+    shell("shop", "--header", "X-Staging: 1")
+    main(["crawl", "http://127.0.0.1:9/", "--site", "shop"])
+    assert "Its headers were entered for another address and are removed." in capsys.readouterr().err
+    assert "headers:    none" in shell("shop")[1]

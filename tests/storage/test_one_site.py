@@ -4,6 +4,7 @@ import io
 import json
 import tracemalloc
 import zipfile
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -171,6 +172,31 @@ def test_a_site_moves_with_all_that_belongs_to_it_and_nothing_else(make_database
     (curated,) = CuratedStore(new).all("shop")
     assert (solved["curated"], solved["crawl"]) == (curated.id, 0)
     assert backed_up(new), "the whole can be backed up"
+
+
+def test_secrets_of_a_site_are_not_in_its_file(database, make_database):  # noqa: F811
+    def with_secrets(site):
+        contact = {"webhook": "https://desk.example/in", "secret": "plain-secret"}
+        plain = {"crawl_headers": ["Authorization: plain-header"], "contact": contact}
+        return replace(site, contact_secret="sealed-secret", crawl_headers="sealed-header", options=plain)
+
+    fill(database, "shop", "s")
+    SiteStore(database).change("shop", with_secrets)
+    data = exported(database)
+    for secret in ("plain-secret", "plain-header", "sealed-secret", "sealed-header"):
+        assert secret not in str(rows_of(data))
+    bring(new := make_database("sqlite"), data)
+    site = SiteStore(new).get("shop")
+    assert (site.contact_secret, site.crawl_headers) == ("", "")
+    assert site.options == {"contact": {"webhook": "https://desk.example/in"}}
+
+
+def test_secrets_in_a_file_of_an_earlier_version_are_not_taken(database, make_database):  # noqa: F811
+    fill(database, "shop", "s")
+    plain = {"crawl_headers": ["Authorization: x"], "contact": {"email": "a@x.example", "secret": "x"}}
+    old = rewritten(exported(database), row("sites", options=plain), "site.json")
+    bring(new := make_database("sqlite"), old)
+    assert SiteStore(new).get("shop").options == {"contact": {"email": "a@x.example"}}
 
 
 def test_conversations_and_visitors_words_go_only_if_asked_for(database, make_database):  # noqa: F811

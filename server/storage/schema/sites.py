@@ -4,6 +4,7 @@ from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, Table
 
 from server.storage.columns import Json, Moment, Words
 from server.storage.schema.base import (
+    SEALED,
     Number,
     blanks,
     cascade,
@@ -29,6 +30,8 @@ sites = Table(
     *integers("generation"),
     *moments("created_at"),
     Column("leaving", Boolean, nullable=False, server_default=false()),
+    Column("contact_secret", Words, nullable=False, server_default="", info={SEALED: True}),
+    Column("crawl_headers", Words, nullable=False, server_default="", info={SEALED: True}),
 )
 
 # What the crawls of a site keep for the next crawl.

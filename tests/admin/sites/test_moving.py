@@ -25,6 +25,7 @@ def test_a_site_is_downloaded_and_imported_again_after_it_was_removed(operator, 
     runtime.crawling.remove_site_now("lantern")
     sent = operator.send(IMPORT, {"file": (io.BytesIO(made.data), "site.zip")})
     assert sent.location == "/admin/sites/lantern", sent.text
+    assert "Secrets are not in the file." in operator.get(sent.location).text
     assert runtime.stores.content("lantern").counts() == pages
     assert runtime.stores.crawls.latest("lantern").is_open, "its vectors are made by a crawl"
     entries = [(one.operator, one.action, one.site_id) for one in runtime.people.audit.recent(2)]

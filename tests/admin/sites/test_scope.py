@@ -2,13 +2,17 @@
 
 import html
 import re
+from dataclasses import replace
 from urllib.parse import quote
 
 import pytest
 
+from crawler.errors import BadStart
 from server.domain.roles import Role
 from server.domain.site import Site
 from server.jobs.crawl_options import SITEMAP_FILES, SiteScope, crawl_options, scope_of
+from server.storage.sealed import Seal
+from server.storage.sites.secrets import with_crawl_headers, with_start_urls
 from tests.admin.conftest import Browser, log_in, make_app
 from tests.websites import Website, serve
 
@@ -170,6 +174,109 @@ def test_headers_are_kept_and_one_that_cannot_be_sent_is_answered_beside_its_fie
     answer = saved(headers="nonsense")
     assert answer.status_code == 422
     assert "cannot be sent as a header" in answer.text.split('id="headers-error"')[1]
+
+
+LOGIN = "Authorization: Basic cHVtcDpoaWRkZW4="
+
+
+@pytest.fixture
+def sent(runtime, site):
+    """The headers that a crawl of the site sends now."""
+
+    def headers():
+        return crawl_options(runtime.stores.sites.get("lantern"), runtime.configuration.settings).headers
+
+    return headers
+
+
+def plain(runtime):
+    """A site as earlier versions stored it."""
+    options = {"crawl_headers": [LOGIN], "contact": {"webhook": "https://desk.example/in", "secret": "hush"}}
+    runtime.stores.sites.change("lantern", lambda now: replace(now, options={**now.options, **options}))
+
+
+def test_headers_are_sealed_and_never_shown_again(operator, runtime, saved):
+    saved(headers=LOGIN)
+    assert "cHVtcDpoaWRkZW4=" not in repr(runtime.stores.sites.get("lantern"))
+    page = operator.get(PAGE).text
+    assert "cHVtcDpoaWRkZW4=" not in page
+    assert "Authorization: ••••••••" in page
+
+
+def test_a_header_keeps_its_value_until_its_line_is_changed(saved, sent):
+    saved(headers=LOGIN)
+    saved(headers="Authorization: ••••••••\nX-Staging: 1", path="/docs/")
+    assert sent() == (("Authorization", "Basic cHVtcDpoaWRkZW4="), ("X-Staging", "1"))
+    saved(headers="X-Staging: 2")
+    assert sent() == (("X-Staging", "2"),)
+    saved()
+    assert sent() == ()
+
+
+def test_a_header_as_earlier_versions_stored_it_is_sent_and_sealed_when_it_is_saved(
+    operator, runtime, saved, sent
+):
+    plain(runtime)
+    assert sent() == (("Authorization", "Basic cHVtcDpoaWRkZW4="),)
+    assert "cHVtcDpoaWRkZW4=" not in operator.get(PAGE).text
+    saved(headers="Authorization: ••••••••")
+    assert sent() == (("Authorization", "Basic cHVtcDpoaWRkZW4="),)
+    assert "cHVtcDpoaWRkZW4=" not in repr(runtime.stores.sites.get("lantern"))
+
+
+@pytest.mark.parametrize("is_plain", [True, False])
+def test_headers_do_not_follow_a_site_to_another_address(operator, runtime, saved, sent, is_plain):
+    saved(headers=LOGIN)
+    if is_plain:
+        plain(runtime)
+    answer = operator.send("/admin/sites/lantern/address", {"address": "https://other.example/", "name": ""})
+    assert (
+        "The request headers were for the old address and are removed." in operator.get(answer.location).text
+    )
+    assert sent() == ()
+    operator.send("/admin/sites/lantern/address", {"address": "https://lantern.example/", "name": ""})
+    assert sent() == (), "nor do they come back"
+
+
+def test_a_form_from_before_the_move_does_not_bring_the_headers_along(operator, saved, sent):
+    saved(headers=LOGIN)
+    operator.send("/admin/sites/lantern/address", {"address": "https://other.example/", "name": ""})
+    answer = saved(headers="Authorization: ••••••••")
+    assert answer.status_code == 422
+    assert sent() == ()
+
+
+def test_headers_stay_when_the_site_begins_at_another_page_of_the_same_host(operator, saved, sent):
+    saved(headers=LOGIN)
+    typed = {"address": "https://lantern.example/help/", "name": ""}
+    answer = operator.send("/admin/sites/lantern/address", typed)
+    assert "request headers" not in operator.get(answer.location).text
+    assert sent() == (("Authorization", "Basic cHVtcDpoaWRkZW4="),)
+
+
+def test_sealed_headers_beside_another_address_stop_the_crawl(runtime, saved, sent):
+    saved(headers=LOGIN)
+    moved = ("https://lantern.example/", "https://other.example/")
+    runtime.stores.sites.change("lantern", lambda now: replace(now, start_urls=moved))
+    with pytest.raises(BadStart, match="were entered for another address"):
+        sent()
+
+
+def test_headers_that_no_key_opens_stop_the_crawl_and_can_be_entered_again(operator, runtime, saved, sent):
+    foreign = with_crawl_headers(runtime.stores.sites.get("lantern"), [LOGIN], Seal("x" * 40))
+    runtime.stores.sites.update(foreign)
+    with pytest.raises(BadStart, match="SECRET_KEY_OLD"):
+        sent()
+    assert "Authorization: •" not in operator.get(PAGE).text
+    saved(headers=LOGIN)
+    assert sent() == (("Authorization", "Basic cHVtcDpoaWRkZW4="),)
+
+
+def test_an_address_that_the_shell_adds_gets_no_stored_headers(runtime, saved, sent):
+    saved(headers=LOGIN)
+    urls = ("https://lantern.example/", "https://other.example/")
+    runtime.stores.sites.change("lantern", lambda now: with_start_urls(now, urls))
+    assert sent() == ()
 
 
 def test_an_own_site_is_ticked_and_reaches_the_crawl(operator, runtime, saved):

@@ -1,5 +1,6 @@
 """The page on which an operator shapes a site's widget."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -8,6 +9,7 @@ from admin.sites.widget import warnings
 from server.domain.contact import ContactOptions
 from server.domain.look import Look
 from server.domain.visiting import Consent, PageUse, proof_bits
+from server.storage.sites.secrets import contact_secret
 from tests.admin.samples import ask
 from tests.admin.tabs import opened
 
@@ -34,6 +36,7 @@ def options(runtime, site):
 
 
 def test_everything_is_kept_and_shown_again(operator, options):
+    assert operator.send(PAGE, FILLED).status_code == 200
     assert operator.send(PAGE, FILLED).location == PAGE
     kept = options()
     assert (kept["greeting"], kept["suggestions"]) == ("Hello!", ["Delivery?", "Returns?"])
@@ -67,7 +70,7 @@ def test_an_empty_form_takes_everything_back(operator, options):
     operator.send(PAGE, EMPTY)
     kept = options()
     assert (kept["look"], kept["greeting"], kept["proof_bits"], kept["contact"]) == (
-        {}, "", 0, {"secret": kept["contact"]["secret"]},
+        {}, "", 0, {},
     )  # fmt: skip
     assert not Consent.of(kept).needed
     assert PageUse.of(kept) == PageUse()
@@ -131,7 +134,7 @@ def test_what_is_marked_is_not_used_without_the_page(operator, options):
 
 
 def test_a_colour_that_is_hard_to_see_is_saved_with_a_warning(operator, options):
-    operator.send(PAGE, FILLED | {"accent": "#ffd400"})
+    operator.send(PAGE, EMPTY | {"accent": "#ffd400"})
     page = operator.get(PAGE).text
     assert (
         "The colour on the light panel: the contrast is 1.4 : 1. Some visitors need at least 3 : 1." in page
@@ -141,17 +144,47 @@ def test_a_colour_that_is_hard_to_see_is_saved_with_a_warning(operator, options)
     assert "is wanted. Some visitors" not in operator.get(PAGE).text
 
 
-def test_a_webhook_has_a_secret_that_stays_until_it_is_renewed(operator, options):
-    operator.send(PAGE, EMPTY)
-    assert "secret" not in options()["contact"]
-    operator.send(PAGE, FILLED)
-    first = options()["contact"]["secret"]
+def shown_secret(page):
+    found = re.search(r'id="secret">([^<]+)<', page.text)
+    return found and found[1]
+
+
+def signs_with(runtime):
+    """What messages of the site are signed with."""
+    return contact_secret(runtime.stores.sites.get("lantern"), runtime.configuration.seal)
+
+
+def test_the_secret_of_a_webhook_is_sealed_and_shown_once(operator, runtime, site):
+    first = shown_secret(operator.send(PAGE, FILLED))
     assert len(first) >= 32
-    assert first in operator.get(PAGE).text
-    operator.send(PAGE, FILLED)
-    assert options()["contact"]["secret"] == first
-    operator.send(PAGE, FILLED | {"contact_new_secret": "y"})
-    assert options()["contact"]["secret"] != first
+    assert signs_with(runtime) == first
+    assert first not in repr(runtime.stores.sites.get("lantern"))
+    page = operator.get(PAGE).text
+    assert first not in page
+    assert "Make a new secret for the webhook" in page
+
+
+def test_a_secret_stays_until_it_is_renewed_or_the_webhook_moves(operator, runtime, site):
+    assert shown_secret(operator.send(PAGE, EMPTY)) is None
+    assert signs_with(runtime) == ""
+    first = shown_secret(operator.send(PAGE, FILLED))
+    assert shown_secret(operator.send(PAGE, FILLED)) is None
+    assert signs_with(runtime) == first
+    second = shown_secret(operator.send(PAGE, FILLED | {"contact_new_secret": "y"}))
+    assert signs_with(runtime) == second != first
+    third = shown_secret(operator.send(PAGE, FILLED | {"contact_webhook": "https://other.example/in"}))
+    assert signs_with(runtime) == third != second
+
+
+def test_a_secret_as_earlier_versions_stored_it_is_not_shown_and_sealed_when_it_is_saved(
+    operator, runtime, site
+):
+    contact = {"webhook": FILLED["contact_webhook"], "secret": "hush"}
+    runtime.stores.sites.change("lantern", lambda now: replace(now, options={"contact": contact}))
+    assert "hush" not in operator.get(PAGE).text
+    assert shown_secret(operator.send(PAGE, FILLED)) is None
+    assert "hush" not in repr(runtime.stores.sites.get("lantern"))
+    assert signs_with(runtime) == "hush"
 
 
 def test_suggestions_are_left_to_crawls_until_somebody_writes_some(operator, runtime, options):
