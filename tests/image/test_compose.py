@@ -222,6 +222,13 @@ def test_the_server_of_vectors_has_the_version_of_its_client():
     assert f"image: chromadb/chroma:{pinned}\n" in (ROOT / "compose.yaml").read_text()
 
 
+def test_every_replica_gets_both_keys():
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    for name in ("prepare", "web", "worker"):
+        given = services[name]["environment"]
+        assert (given["SECRET_KEY"], given["SECRET_KEY_OLD"]) == ("${SECRET_KEY:-}", "${SECRET_KEY_OLD:-}")
+
+
 def test_postgresql_takes_the_connections_of_ten_web_servers_and_ten_workers():
     command = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]["postgres"]["command"]
     most = int(command[-1].removeprefix("max_connections="))
