@@ -120,7 +120,7 @@ ROUTES = (
     ApiRoute("GET", "/healthz", health.healthz, "The process answers", schemas.HealthResponse),
     ApiRoute(
         "GET", "/readyz", health.readyz, "Whether this process can serve requests", schemas.ReadyResponse,
-        good={200: "This process can serve requests; the parts say what is missing.", 503: "Not yet; the parts say why."},
+        good={200: "This process can serve requests.", 503: "Not yet; the parts say why."},
     ),
     ApiRoute(
         "GET", "/api/openapi.json", describe, "This document", dict, id="openapi",

@@ -46,7 +46,9 @@ def back_up_before_upgrade(database: Database, folder: Path, revision: str) -> P
     )
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        for left in folder.glob("before-upgrade-*.zip.part"):  # of a process that was killed, for only one upgrades
+        for left in folder.glob(
+            "before-upgrade-*.zip.part"
+        ):  # of a process that was killed, for only one upgrades
             left.unlink(missing_ok=True)
         write_file(path, lambda out: write_backup(database, out, version()))
     except (OSError, StartError) as error:

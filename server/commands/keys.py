@@ -20,7 +20,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
-    """Exit code 1 when some secrets were sealed with a key that is not given. Raises StartError, StorageError."""
+    """Exit code 1 when a secret was sealed with a key that is not given. Raises StartError, StorageError."""
     require_installation(settings)
     configuration, database = open_configuration(settings)
     with closing(database):

@@ -57,5 +57,7 @@ def _is_wanted() -> bool:
             return True
         print("Nothing was changed.")
     except EOFError:
-        print("\nNothing was changed: there is no terminal to answer in. Add --yes to restore without asking.")
+        print(
+            "\nNothing was changed: there is no terminal to answer in. Add --yes to restore without asking."
+        )
     return False

@@ -60,7 +60,12 @@ def gauges(runtime: Runtime) -> tuple[Gauge, ...]:
 
     return (
         Gauge("docent_build_info", "Always 1; the version is a label.", "version", lambda: {version(): 1.0}),
-        Gauge("docent_part_up", "1 if a part works: those of /readyz, and Redis where it is used.", "part", parts),
+        Gauge(
+            "docent_part_up",
+            "1 if a part works: those of /readyz, and Redis where it is used.",
+            "part",
+            parts,
+        ),
         Gauge("docent_queue_depth", "Jobs that wait for a worker.", "", lambda: {"": float(len(jobs))}),
         Gauge(
             "docent_queue_oldest_age_seconds",

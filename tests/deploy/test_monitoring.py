@@ -369,7 +369,7 @@ OF_REDIS = {"docent_worker_heartbeat_age_seconds", "docent_queue_depth", "docent
 
 
 @pytest.mark.parametrize(
-    "changed, gone, firing",
+    ("changed", "gone", "firing"),
     [
         ({}, set(), set()),
         ({}, set(WELL), {"DocentMissing", "DocentWorkerMissing"}),
@@ -378,7 +378,14 @@ OF_REDIS = {"docent_worker_heartbeat_age_seconds", "docent_queue_depth", "docent
         ({}, {"docent_worker_heartbeat_age_seconds"}, {"DocentWorkerMissing"}),
         ({"docent_worker_heartbeat_age_seconds": 500}, set(), {"DocentNoWorker"}),
     ],
-    ids=["all is well", "no target", "a target is down", "Redis is down", "no worker ever", "the worker died"],
+    ids=[
+        "all is well",
+        "no target",
+        "a target is down",
+        "Redis is down",
+        "no worker ever",
+        "the worker died",
+    ],
 )
 def test_the_alerts_of_a_total_failure_fire(tmp_path, changed, gone, firing):
     program = shutil.which("promtool")

@@ -78,7 +78,7 @@ def small_postgresql():
         yield address
 
 
-@pytest.mark.parametrize("user, others", [("docent", 4), ("plain", 1)])
+@pytest.mark.parametrize(("user", "others"), [("docent", 4), ("plain", 1)])
 def test_a_postgresql_without_a_free_connection_says_what_to_raise(small_postgresql, user, others):
     with ExitStack() as stack:
         for _ in range(others):
