@@ -81,7 +81,7 @@ def web_server(app: WSGIApplication, port: int = 0) -> Iterator[str]:
 
 
 @contextmanager
-def postgresql() -> Iterator[str]:
+def postgresql(connections: int = 60) -> Iterator[str]:
     """A PostgreSQL server with one empty database; yields its address."""
     initdb, postgres = _postgresql_program("initdb"), _postgresql_program("postgres")
     user = _unprivileged_user()
@@ -107,7 +107,7 @@ def postgresql() -> Iterator[str]:
                 "fsync": "off",
                 "full_page_writes": "off",
                 "autovacuum": "off",
-                "max_connections": "60",
+                "max_connections": str(connections),
                 "timezone": "Asia/Kolkata",  # far from UTC, so that a time stored without its zone is seen
             }
             return [postgres, "-D", str(data), *(f"--{name}={value}" for name, value in settings.items())]

@@ -101,6 +101,16 @@ def test_old_keys_open_as_long_as_they_are_given(opened):
     assert set(forgotten.live.problems) == {"smtp_url", "openai_api_key"}
 
 
+def test_a_replica_that_knows_the_new_key_only_as_an_old_one_reads_what_others_wrote_with_it(opened):
+    """The first step on several replicas: some of them use the new key already."""
+    seal_everything(*opened(NEW))
+    configuration, _ = opened(OLD, NEW)
+    assert configuration.settings.contact.smtp_url == "smtp://u:p@mail.example"
+    assert not configuration.live.problems
+    token = VisitorTokens([NEW, OLD], 24).issue("shop", "https://shop.example")
+    assert VisitorTokens(configuration.secret_keys, 24).read(token).site_id == "shop"
+
+
 def test_rotating_seals_every_secret_in_the_database_with_the_new_key(opened, tmp_path, monkeypatch, capsys):
     _, database = opened(OLD)
     seal_everything(*opened(OLD))

@@ -41,7 +41,7 @@ NOT_OURS = {
     "apt-get": "a package of the system", "docker": "tests/image", "helm": "tests/image/test_chart.py",
     "kubectl": "Kubernetes", "cd": "the folder of the clone", "curl": "tests/api/test_docs_requests.py",
     "env": "Ollama", "git": "the reader's own address", "llama-server": "llama.cpp", "openssl": "makes a key",
-    "systemctl": "tests/deploy/test_systemd.py", "vllm": "vLLM",
+    "systemctl": "tests/deploy/test_systemd.py", "systemd-run": "tests/deploy/test_systemd.py", "vllm": "vLLM",
 }  # fmt: skip
 NOT_RUN = {
     "crawl ": "crawls the reader's website: tests/journey",

@@ -1,4 +1,4 @@
-"""GET /healthz (this process answers) and GET /readyz (questions can be answered)."""
+"""GET /healthz (this process answers) and GET /readyz (it can serve requests)."""
 
 import logging
 import threading
@@ -11,6 +11,10 @@ from server.api.access import engine
 log = logging.getLogger(__name__)
 
 AGAIN_S = 1.0
+
+NOT_NEEDED = ("vectors", "index")
+"""Parts without which a process serves requests: without vectors, questions are searched by words, and the
+first site is added on the dashboard. A load balancer must not take every replica away for them."""
 
 
 def start_warm_up(app: Flask, then: Callable[[], None] = lambda: None) -> None:
@@ -42,14 +46,13 @@ def healthz() -> Response:
 
 
 def readyz() -> Response:
-    """Whether questions can be answered; 503 while they cannot."""
+    """Whether this process can serve requests, with the state of each part; 503 while it cannot."""
     warmed = current_app.extensions.get("docent-warmed")
     if warmed is not None and not warmed.is_set():
         parts = {"models": "still loading; try again in a few seconds"}
     else:
         parts = engine().readiness()
-    # Without vectors, questions are searched by words: no reason for a balancer to take every replica away.
-    ready = all(state == "ok" for part, state in parts.items() if part != "vectors")
+    ready = all(state == "ok" for part, state in parts.items() if part not in NOT_NEEDED)
     response = jsonify(status="ready" if ready else "not_ready", parts=parts)
     response.status_code = 200 if ready else 503
     response.headers["Cache-Control"] = "no-store"

@@ -119,8 +119,8 @@ ROUTES = (
     ),
     ApiRoute("GET", "/healthz", health.healthz, "The process answers", schemas.HealthResponse),
     ApiRoute(
-        "GET", "/readyz", health.readyz, "Whether questions can be answered", schemas.ReadyResponse,
-        good={200: "Whether questions can be answered.", 503: "Not yet; the parts say why."},
+        "GET", "/readyz", health.readyz, "Whether this process can serve requests", schemas.ReadyResponse,
+        good={200: "This process can serve requests.", 503: "Not yet; the parts say why."},
     ),
     ApiRoute(
         "GET", "/api/openapi.json", describe, "This document", dict, id="openapi",

@@ -233,7 +233,7 @@ class HealthResponse(BaseModel):
 
 
 class ReadyResponse(BaseModel):
-    """Whether questions can be answered, part by part."""
+    """Whether this process can serve requests, with the state of each part."""
 
     status: Literal["ready", "not_ready"]
     parts: dict[str, str] = Field(description='Part -> "ok", or what is wrong with it.')

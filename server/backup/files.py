@@ -21,6 +21,8 @@ KEPT_BEFORE_UPGRADES = 3
 def write_file(path: Path, write: Callable[[BinaryIO], Made]) -> Made:
     """Let `write` fill a new file that only its owner may read, and put it at `path` when it is complete.
     Raises StartError."""
+    if path.exists() and not path.is_file():
+        raise StartError(f"{path} is a folder or a device: name a new file, such as docent.zip")
     part = path.with_name(f"{path.name}.part")
     try:
         with os.fdopen(os.open(part, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as out:
@@ -44,6 +46,10 @@ def back_up_before_upgrade(database: Database, folder: Path, revision: str) -> P
     )
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
+        for left in folder.glob(
+            "before-upgrade-*.zip.part"
+        ):  # of a process that was killed, for only one upgrades
+            left.unlink(missing_ok=True)
         write_file(path, lambda out: write_backup(database, out, version()))
     except (OSError, StartError) as error:
         raise StartError(

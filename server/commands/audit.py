@@ -3,7 +3,7 @@
 import argparse
 from contextlib import closing
 
-from server.runtime.configuration import open_configuration
+from server.runtime.configuration import open_configuration, require_installation
 from server.settings import Settings
 from server.storage.people.audit import AuditLog
 
@@ -20,7 +20,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
-    """Exit code 1 for a log that was tampered with. Raises StorageError."""
+    """Exit code 1 for a log that was tampered with. Raises StartError, StorageError."""
+    require_installation(settings)
     _, database = open_configuration(settings)
     with closing(database):
         log = AuditLog(database)

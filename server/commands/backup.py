@@ -7,6 +7,7 @@ from pathlib import Path
 from server.backup.files import write_file
 from server.backup.shape import write_backup
 from server.commands.operators import SHELL
+from server.runtime.configuration import require_installation
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
 from server.version import version
@@ -22,6 +23,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """Writes the whole file or none. Raises StartError, StorageError."""
+    require_installation(settings)
     with closing(open_runtime(settings)) as runtime:
         secret = runtime.configuration.secret_key if options.with_key else ""
         manifest = write_file(

@@ -5,7 +5,7 @@ from collections import Counter
 from contextlib import closing
 
 from server.commands.operators import SHELL
-from server.runtime.configuration import open_configuration
+from server.runtime.configuration import open_configuration, require_installation
 from server.settings import Settings
 from server.storage.people.audit import AuditLog
 from server.storage.sealed import reseal
@@ -22,7 +22,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
-    """Exit code 1 when some secrets were sealed with a key that is not given. Raises StorageError."""
+    """Exit code 1 when a secret was sealed with a key that is not given. Raises StartError, StorageError."""
+    require_installation(settings)
     configuration, database = open_configuration(settings)
     with closing(database):
         for site in SiteStore(database).all():

@@ -60,18 +60,26 @@ def _wait_until_it_answers(settings: Settings) -> None:
 
 
 def _first_site(settings: Settings, runtime: Runtime) -> tuple[str, bool]:
-    """(id of the site to show, whether it was just added)."""
+    """(id of the site to show, whether it was just added). The id is empty if the site of SITE was removed
+    and there is no other."""
     from server.jobs.site_profile import docs_site, site_from_address
 
     wanted = (
         site_from_address(settings.serving.site, settings) if settings.serving.site else docs_site(settings)
     )
-    known = runtime.stores.sites.find(wanted.id)
-    if known is None and (settings.serving.site or not runtime.stores.sites.all()):
-        runtime.stores.sites.create(wanted)
+    stores, address = runtime.stores.sites, wanted.start_urls[0]
+    known, others = stores.find(wanted.id), stores.all()
+    is_new = known is None and (not stores.was_added(address) if settings.serving.site else not others)
+    if is_new:
+        stores.create(wanted)
+    if settings.serving.site and (known or is_new):
+        stores.note_added(address)
+    if is_new:
         runtime.crawling.start(wanted.id)
         return wanted.id, True
-    shown = known or runtime.stores.sites.all()[0]
+    if known is None and not others:
+        return "", False
+    shown = known or others[0]
     if (
         runtime.stores.content(shown.id).live_generation() == 0
         and runtime.stores.crawls.latest(shown.id) is None
@@ -85,21 +93,22 @@ def _print_addresses(settings: Settings, runtime: Runtime, site_id: str, seconds
     base = settings.serving.base_url
     lines = [
         f"Docent is up after {seconds:.1f} s.",
-        f"  Widget     {base}/demo/{site_id}",
         f"  Dashboard  {base}/admin/",
         f"  API        {base}/api/openapi.json",
     ]
     if runtime.people.operators.count() == 0:
         link = f"{base}/admin/setup#token={runtime.people.operators.setup_token()}"
-        lines[2] = f"  Dashboard  {base}/admin/setup"
+        lines[1] = f"  Dashboard  {base}/admin/setup"
         # What is printed may end in a journal that others read.
         if sys.stdout.isatty():
-            lines[2] = f"  Dashboard  {link}"
+            lines[1] = f"  Dashboard  {link}"
             lines.append("  The dashboard link works once: it makes the first operator's account.")
         else:
             folder = runtime.configuration.folder
             folder.keep_setup_link(link)
             lines.append(f"  The link that makes the first operator's account is in {folder.setup_link}")
+    if site_id:
+        lines.insert(1, f"  Widget     {base}/demo/{site_id}")
     _say(settings, "\n" + "\n".join(lines) + "\n  Ctrl-C stops everything.\n")
 
 

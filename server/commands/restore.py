@@ -39,8 +39,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
             return 0
         if options.with_key and not (backup.secret and not settings.serving.secret_key):
             raise StartError("the backup has no key, or SECRET_KEY is set: leave --with-key out")
-        if not options.yes and input("Everything that is here now is replaced. Type restore: ") != "restore":
-            print("Nothing was changed.")
+        if not options.yes and not _is_wanted():
             return 1
         runtime = open_runtime(settings)
         sites = restore_all(runtime.database, folder.path, backup, runtime.crawling.start)
@@ -50,3 +49,15 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
             folder.keep_secret_key(backup.secret)
     print(f"Restored. {len(sites)} sites are read again as soon as the server runs, for their vectors.")
     return 0
+
+
+def _is_wanted() -> bool:
+    try:
+        if input("Everything that is here now is replaced. Type restore: ") == "restore":
+            return True
+        print("Nothing was changed.")
+    except EOFError:
+        print(
+            "\nNothing was changed: there is no terminal to answer in. Add --yes to restore without asking."
+        )
+    return False

@@ -11,6 +11,7 @@ from functools import cached_property
 from time import monotonic
 
 from server.backup.files import back_up_before_upgrade
+from server.errors import StartError
 from server.settings import SETTINGS, Settings
 from server.settings.changes import (
     CHANGEABLE,
@@ -20,8 +21,8 @@ from server.settings.changes import (
     check_destinations,
     destination,
 )
-from server.storage.data_folder import DataFolder
-from server.storage.database import Database
+from server.storage.data_folder import DataFolder, database_url
+from server.storage.database import Database, has_tables
 from server.storage.errors import SealBroken, StorageError
 from server.storage.sealed import Seal
 from server.storage.setting_overrides import Override, OverrideStore
@@ -199,6 +200,19 @@ class Configuration:
     def seal(self) -> Seal:
         """The seal for secrets in the database."""
         return Seal(*self.secret_keys)
+
+
+def require_installation(settings: Settings) -> None:
+    """Raise StartError if the settings name an installation that was never started; make nothing there.
+    A shell without the server's settings would otherwise work on a new, empty one. Raises StorageError."""
+    folder = settings.storage.data_dir.expanduser().resolve()
+    if has_tables(settings.storage.database_url or database_url(folder)):
+        return
+    where = "the database of DATABASE_URL" if settings.storage.database_url else f"DATA_DIR {folder}"
+    raise StartError(
+        f"there is no Docent in {where}: run this command with the DATA_DIR and DATABASE_URL of the server "
+        "(docs/operations.md says how under systemd)"
+    )
 
 
 def open_configuration(settings: Settings) -> tuple[Configuration, Database]:

@@ -8,6 +8,8 @@ from time import monotonic
 from typing import Any
 
 from server.metrics import Gauge, switch_on
+from server.runtime.checks import check_cache
+from server.runtime.engine import state_of
 from server.runtime.runtime import Runtime
 from server.storage.content.reader import stored_rows
 from server.storage.crawls.runs import RUNNING, WAITING
@@ -28,7 +30,10 @@ def gauges(runtime: Runtime) -> tuple[Gauge, ...]:
     sizes = _kept(lambda: stored_rows(runtime.database))
 
     def parts() -> dict[str, float]:
-        return {part: float(state == "ok") for part, state in runtime.engine.readiness().items()}
+        states = runtime.engine.readiness()
+        if runtime.configuration.base.storage.redis_url:
+            states["redis"] = state_of(lambda: check_cache(runtime))
+        return {part: float(state == "ok") for part, state in states.items()}
 
     def sites() -> dict[str, float]:
         found = Counter("live" if site.generation else "empty" for site in stores.sites.all())
@@ -55,7 +60,12 @@ def gauges(runtime: Runtime) -> tuple[Gauge, ...]:
 
     return (
         Gauge("docent_build_info", "Always 1; the version is a label.", "version", lambda: {version(): 1.0}),
-        Gauge("docent_part_up", "1 if a part works, as /readyz says.", "part", parts),
+        Gauge(
+            "docent_part_up",
+            "1 if a part works: those of /readyz, and Redis where it is used.",
+            "part",
+            parts,
+        ),
         Gauge("docent_queue_depth", "Jobs that wait for a worker.", "", lambda: {"": float(len(jobs))}),
         Gauge(
             "docent_queue_oldest_age_seconds",

@@ -45,8 +45,8 @@ class ServingSettings(Group):
     """Other address of this server for uploaded files and their pages, such as https://files.example.com:
     nothing else is served there. Empty: they are served at PUBLIC_URL, in a sandbox."""
     site: WebAddress = ""
-    """Website to crawl when Docent starts for the first time, such as https://example.com. Empty: Docent's
-    own documentation at /docs/."""
+    """Website to crawl when Docent starts for the first time, such as https://example.com. A site that you
+    remove is not added again. Empty: Docent's own documentation at /docs/."""
     web_workers: int = Field(default=2, ge=1, le=64)
     """Number of web server processes."""
     web_threads: int = Field(default=400, ge=1, le=4000)

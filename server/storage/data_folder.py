@@ -54,6 +54,11 @@ def lacking_space(folder: Path, least_mb: int) -> str:
     )
 
 
+def database_url(folder: Path) -> str:
+    """The address of the SQLite database in a data folder."""
+    return f"sqlite:///{folder / 'docent.sqlite3'}"
+
+
 class DataFolder:
     """Paths and locks; creates the folder, and closes it to other users of the machine. Raises StartError
     when it cannot be written to."""
@@ -75,7 +80,7 @@ class DataFolder:
 
     def database_url(self) -> str:
         """Of the SQLite database."""
-        return f"sqlite:///{self.path / 'docent.sqlite3'}"
+        return database_url(self.path)
 
     @property
     def metrics(self) -> Path:

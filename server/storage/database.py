@@ -4,7 +4,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -217,6 +217,15 @@ class Database:
             if explained is None:
                 raise
             raise explained from error
+
+
+def has_tables(url: str) -> bool:
+    """Return whether Docent has used the database. A missing SQLite file is not made. Raises StorageError."""
+    place = parse_url(url)
+    if place.get_backend_name() == "sqlite" and not Path(place.database or "").is_file():
+        return False
+    with closing(Database(url)) as database, database.connect() as connection:
+        return upgrade.revision(connection) is not None
 
 
 def _dispose(engine: Engine, idle: list[Connection], pid: int) -> None:

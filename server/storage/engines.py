@@ -15,7 +15,7 @@ SQLITE = "sqlite:///"
 SQLITE_CONNECTIONS = 8
 """Reading is limited by the interpreter: more connections only cost memory and open files."""
 POSTGRESQL_CONNECTIONS = 10
-"""Per process: a server with the usual limit of 100 serves eight processes."""
+"""Per process. docs/operations.md adds them up."""
 POOL_WAIT_S = 60.0
 SQLITE_CACHE_KIB = 2_048
 """Per connection, and each process has several: the system's own cache of the file is shared by all."""

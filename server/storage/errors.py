@@ -78,7 +78,7 @@ _SQLITE = {
 _POSTGRESQL = {
     "53100": "has no space left: free some space on its disk; what was stored before is safe",
     "53200": "is out of memory: look at its log",
-    "53300": "has no connection left: raise its max_connections or run fewer workers",
+    "53300": "has no connection left: raise its max_connections, or start fewer processes of Docent",
     "42P01": "has no tables yet: run the migrations (`python -m server run` does it)",
     "42703": "does not fit this version of Docent: update Docent and restart every process of it",
     "25006": "is read-only: point DATABASE_URL to the primary server",
@@ -86,6 +86,8 @@ _POSTGRESQL = {
     "57P02": "broke down and starts again: look at its log",
     "57P03": "is starting or stopping: try again in a moment",
 }
+_FULL = ("too many clients", "too many connections", "connection slots are reserved", "no more connections")
+"""Words of PostgreSQL and PgBouncer when they take no further connection; no SQLSTATE reaches us then."""
 _AWAY = ("", "08", "53", "57")
 """Classes of SQLSTATE for a server that cannot serve now; empty when it said nothing."""
 
@@ -120,6 +122,8 @@ def _sqlite(error: DBAPIError) -> str | None:
 
 def _postgresql(error: DBAPIError) -> str | None:
     state = _sqlstate(error)
+    if not state and any(words in str(error.orig) for words in _FULL):
+        state = "53300"
     if not state and type(error.orig).__name__ in {"OperationalError", "ConnectionTimeout"}:
         return f"cannot be reached ({_first_line(error)}): check DATABASE_URL and that the server runs"
     return _POSTGRESQL.get(state)

@@ -27,10 +27,10 @@ def test_ready_means_that_every_part_is(client, parts):
 
 
 def test_what_is_missing_is_named(client, parts):
-    parts["index"] = "no site is indexed yet"
+    parts["models"] = "the model is damaged"
     response = client.get("/readyz")
     assert (response.status_code, response.json["status"]) == (503, "not_ready")
-    assert response.json["parts"]["index"] == "no site is indexed yet"
+    assert response.json["parts"]["models"] == "the model is damaged"
     assert "Retry-After" in response.headers
 
 
@@ -60,8 +60,19 @@ def test_warming_up_is_tried_again_until_it_works(app, runtime, parts, monkeypat
     assert caplog.text.count("Chroma is not there yet") == 1
 
 
-def test_without_vectors_it_stays_ready_and_says_so(client, parts):
-    """Questions are searched by words then: a balancer must not take every replica away."""
-    parts["vectors"] = "Chroma does not answer"
+@pytest.mark.parametrize("part", ["vectors", "index"])
+def test_without_vectors_or_an_index_it_stays_ready_and_says_so(client, parts, part):
+    """Questions are searched by words then, or a site is added on the dashboard: a load balancer must not
+    take every replica away."""
+    parts[part] = "is missing"
     response = client.get("/readyz")
-    assert (response.status_code, response.json["parts"]["vectors"]) == (200, "Chroma does not answer")
+    assert (response.status_code, response.json["status"]) == (200, "ready")
+    assert response.json["parts"][part] == "is missing"
+
+
+def test_a_new_installation_is_ready_for_its_first_site(client, runtime):
+    for site in runtime.stores.sites.all():
+        runtime.stores.sites.delete(site.id)
+    response = client.get("/readyz")
+    assert response.json["parts"]["index"].startswith("no site is indexed yet")
+    assert response.status_code == 200

@@ -12,7 +12,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import promql_parser
@@ -22,12 +22,14 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from prometheus_client.parser import text_string_to_metric_families
 
 from server.metrics import METRICS
+from server.runtime.gauges import gauges
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
 from server.storage.people.api_keys import Scope
 from tests.journey.conftest import Docent, free_port
 from tests.openai_server import OpenAIServer
-from tests.servers import web_server
+from tests.server_fixtures import missing
+from tests.servers import MissingProgram, redis_server, web_server
 from tests.websites import SHOP, Website, serve
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -353,6 +355,83 @@ def test_prometheus_reads_the_rules_and_the_configuration_for_compose():
     checked = subprocess.run(command, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert f"{len(RULES)} rules found" in checked.stdout
+
+
+WELL = {
+    'up{job="docent", instance="web"}': 1,
+    'docent_part_up{part="database"}': 1,
+    'docent_part_up{part="redis"}': 1,
+    "docent_worker_heartbeat_age_seconds": 3,
+    "docent_queue_depth": 0,
+    "docent_queue_oldest_age_seconds": 0,
+}
+OF_REDIS = {"docent_worker_heartbeat_age_seconds", "docent_queue_depth", "docent_queue_oldest_age_seconds"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "gone", "firing"),
+    [
+        ({}, set(), set()),
+        ({}, set(WELL), {"DocentMissing", "DocentWorkerMissing"}),
+        ({'up{job="docent", instance="web"}': 0}, set(), {"DocentDown"}),
+        ({'docent_part_up{part="redis"}': 0}, OF_REDIS, {"DocentPartDown", "DocentWorkerMissing"}),
+        ({}, {"docent_worker_heartbeat_age_seconds"}, {"DocentWorkerMissing"}),
+        ({"docent_worker_heartbeat_age_seconds": 500}, set(), {"DocentNoWorker"}),
+    ],
+    ids=[
+        "all is well",
+        "no target",
+        "a target is down",
+        "Redis is down",
+        "no worker ever",
+        "the worker died",
+    ],
+)
+def test_the_alerts_of_a_total_failure_fire(tmp_path, changed, gone, firing):
+    program = shutil.which("promtool")
+    if program is None:
+        pytest.skip("promtool is not installed: `apt-get install prometheus`")
+    series = [
+        {"series": name, "values": f"{value}+0x30"}
+        for name, value in (WELL | changed).items()
+        if name not in gone
+    ]
+    expected = {
+        "expr": 'count by (alertname) (ALERTS{alertstate="firing"})',
+        "eval_time": "20m",
+        "exp_samples": [{"labels": f'{{alertname="{name}"}}', "value": 1} for name in sorted(firing)],
+    }
+    file = tmp_path / "test.yaml"
+    one = {"interval": "1m", "input_series": series, "promql_expr_test": [expected]}
+    file.write_text(
+        yaml.safe_dump({"rule_files": [str(ALERTS)], "evaluation_interval": "1m", "tests": [one]})
+    )
+    tested = subprocess.run([program, "test", "rules", file], capture_output=True, text=True, check=False)
+    assert tested.returncode == 0, tested.stdout + tested.stderr
+
+
+def parts_up(runtime):
+    [gauge] = [one for one in gauges(runtime) if one.name == "docent_part_up"]
+    return gauge.read()
+
+
+def test_redis_is_a_part_where_it_is_used(tmp_path):
+    with ExitStack() as stack:
+        try:
+            stopping = stack.enter_context(ExitStack())
+            address = stopping.enter_context(redis_server())
+        except MissingProgram as error:
+            missing(error)
+        runtime = open_runtime(Settings.of(data_dir=tmp_path, redis_url=address))
+        stack.callback(runtime.close)
+        assert parts_up(runtime)["redis"] == 1
+        stopping.close()
+        assert parts_up(runtime)["redis"] == 0
+
+
+def test_redis_is_no_part_where_it_is_not_used(tmp_path):
+    with closing(open_runtime(Settings.of(data_dir=tmp_path))) as runtime:
+        assert "redis" not in parts_up(runtime)
 
 
 def test_each_alert_says_what_happened_and_what_to_do():

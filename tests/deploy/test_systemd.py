@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import missing_program
+from tests.docs_blocks import shell_commands
 
 ROOT = Path(__file__).parents[2]
 UNIT = ROOT / "deploy" / "docent.service"
@@ -57,6 +58,17 @@ def test_the_unit_exposes_little(unit):
 )
 def test_what_the_documentation_promises_of_the_unit_is_in_it(line):
     assert line in UNIT.read_text(encoding="utf-8").splitlines()
+
+
+def test_the_documented_command_has_the_user_and_the_settings_of_the_unit():
+    [words] = [words for _, words, _ in shell_commands() if words[0] == "systemd-run"]
+    unit = UNIT.read_text(encoding="utf-8")
+    given = [words[place + 1] for place, word in enumerate(words) if word == "-p"]
+    assert len(given) == 3
+    assert set(given) <= set(unit.splitlines())
+    assert f"Environment={words[words.index('-E') + 1]} " in unit
+    program = " ".join(words[words.index("-E") + 2 :]).partition(" backup ")[0]
+    assert f"ExecStart={program} run\n" in unit
 
 
 def test_a_server_under_the_units_umask_writes_nothing_that_others_can_read(tmp_path):

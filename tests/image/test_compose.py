@@ -10,6 +10,8 @@ from urllib.parse import urlencode
 import pytest
 import yaml
 
+from server.settings import Settings
+from server.storage.engines import POSTGRESQL_CONNECTIONS
 from tests.image.conftest import QUESTION, Client, assert_cited
 from tests.image.engine import BASE, HERE, IMAGE, ROOT, SERVICES
 from tests.servers import free_port
@@ -218,6 +220,20 @@ def prepare_script():
 def test_the_server_of_vectors_has_the_version_of_its_client():
     pinned = re.search(r"^chromadb==(\S+)", (ROOT / "requirements.txt").read_text(), re.M)[1]
     assert f"image: chromadb/chroma:{pinned}\n" in (ROOT / "compose.yaml").read_text()
+
+
+def test_every_replica_gets_both_keys():
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    for name in ("prepare", "web", "worker"):
+        given = services[name]["environment"]
+        assert (given["SECRET_KEY"], given["SECRET_KEY_OLD"]) == ("${SECRET_KEY:-}", "${SECRET_KEY_OLD:-}")
+
+
+def test_postgresql_takes_the_connections_of_ten_web_servers_and_ten_workers():
+    command = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]["postgres"]["command"]
+    most = int(command[-1].removeprefix("max_connections="))
+    processes = 10 * Settings().serving.web_workers + 10
+    assert most >= processes * POSTGRESQL_CONNECTIONS
 
 
 def test_every_public_image_is_pinned():

@@ -1,11 +1,12 @@
+import json
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -39,18 +40,21 @@ class Docent:
             )
 
     def wait_until_ready(self, seconds=90):
-        self.wait_for("/readyz", seconds)
+        """Wait until a site can be asked."""
+        self._wait_for("/readyz", lambda said: said["parts"]["index"] == "ok", seconds)
 
-    def wait_for(self, path, seconds):
+    def wait_until_up(self, seconds=90):
+        self._wait_for("/healthz", lambda said: True, seconds)
+
+    def _wait_for(self, path, wanted, seconds):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             assert self.process.poll() is None, self.log.read_text()
-            try:
-                with urllib.request.urlopen(self.url + path, timeout=5):
+            with suppress(OSError), urllib.request.urlopen(self.url + path, timeout=5) as answer:
+                if wanted(json.load(answer)):
                     return
-            except (urllib.error.URLError, OSError):
-                time.sleep(0.1)
-        raise AssertionError(f"{path} did not answer in {seconds} s:\n{self.log.read_text()}")
+            time.sleep(0.1)
+        raise AssertionError(f"{path} did not answer as wanted in {seconds} s:\n{self.log.read_text()}")
 
     def stop(self):
         if self.process and self.process.poll() is None:

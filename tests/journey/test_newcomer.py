@@ -98,7 +98,7 @@ def fresh(tmp_path):
     """A running server that nobody has opened yet."""
     server = Docent(tmp_path / "data", CRAWL_ALLOW_PRIVATE="1")
     server.start()
-    server.wait_for("/healthz", 90)
+    server.wait_until_up()
     yield server
     server.stop()
 

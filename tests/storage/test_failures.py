@@ -2,6 +2,7 @@
 
 import os
 import time
+from contextlib import ExitStack
 from types import SimpleNamespace
 
 import psycopg
@@ -18,7 +19,8 @@ from server.storage.errors import StorageError, StorageUnavailable
 from server.storage.shared_cache import DiskSharedCache, OptionalCache, RedisSharedCache
 from server.storage.sites.incidents import IncidentStore
 from server.storage.sites.sites import SiteStore
-from tests.servers import free_port, redis_server
+from tests.server_fixtures import missing
+from tests.servers import MissingProgram, free_port, postgresql, redis_server
 
 SHOP = Site("shop", "Shop", "The Shop", ("https://shop.example/",))
 
@@ -61,6 +63,29 @@ def test_a_damaged_file_is_named_when_the_damage_is_met(path):
     with pytest.raises(StorageError) as caught:
         SiteStore(Database(f"sqlite:///{path}")).all()
     said_in_one_line(caught, str(path), "is damaged", "restore it from a backup")
+
+
+@pytest.fixture(scope="module")
+def small_postgresql():
+    """The address of a PostgreSQL server that takes four connections, three of them from superusers only."""
+    with ExitStack() as stack:
+        try:
+            address = stack.enter_context(postgresql(connections=4))
+        except MissingProgram as error:
+            missing(error)
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute("CREATE ROLE plain LOGIN")
+        yield address
+
+
+@pytest.mark.parametrize(("user", "others"), [("docent", 4), ("plain", 1)])
+def test_a_postgresql_without_a_free_connection_says_what_to_raise(small_postgresql, user, others):
+    with ExitStack() as stack:
+        for _ in range(others):
+            stack.enter_context(psycopg.connect(small_postgresql))
+        with pytest.raises(StorageUnavailable) as caught:
+            Database(small_postgresql.replace("docent@", f"{user}@"))
+    said_in_one_line(caught, "has no connection left: raise its max_connections")
 
 
 def test_a_database_without_tables_asks_for_migrations(tmp_path):

@@ -249,12 +249,13 @@ def test_without_room_for_the_backup_nothing_is_upgraded(installation):
     database.close()
 
 
-def test_the_newest_three_backups_are_kept(make_database, tmp_path):  # noqa: F811
+def test_the_newest_three_backups_are_kept_and_no_unfinished_one(make_database, tmp_path):  # noqa: F811
     folder = tmp_path / "backups"
     folder.mkdir()
     for number in range(4):
         (folder / f"before-upgrade-2026010{number + 1}T000000-0100.zip").touch()
     (folder / "mine.zip").touch()
+    (folder / "before-upgrade-20260105T000000-0100.zip.part").touch()  # its process was killed
     newest = back_up_before_upgrade(make_database("sqlite"), folder, "0112")
     names = [path.name for path in sorted(folder.iterdir())]
     kept = [f"before-upgrade-2026010{number}T000000-0100.zip" for number in (3, 4)]

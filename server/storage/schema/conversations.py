@@ -98,7 +98,8 @@ conversation_labels = Table(
     Index(None, "site_id", "label"),
 )
 
-# What the dashboard announces, and when it first showed it.
+# What happens once: what the dashboard announces, when it first showed it, and the sites of SITE that were
+# added.
 notices = Table("notices", metadata, key("name"), *moments("shown_at"))
 
 # Who was erased, as a hash, and when: repeated after the restore of an older backup.

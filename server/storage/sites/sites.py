@@ -14,7 +14,7 @@ from server.storage.database import Database
 from server.storage.errors import SiteExists, UnknownSite
 from server.storage.people.operators import forget_site
 from server.storage.schema.content import chunks
-from server.storage.schema.conversations import conversations, messages
+from server.storage.schema.conversations import conversations, messages, notices
 from server.storage.schema.sites import crawl_urls, crawls, incidents, site_notes, sites
 from server.storage.statements import AnyRow
 from server.storage.store import Store, raising
@@ -22,6 +22,7 @@ from server.storage.store import Store, raising
 _FIELDS = tuple(column for column in sites.c if column.name in Site.__dataclass_fields__)
 _STAYING = select(*_FIELDS).where(sites.c.leaving.is_(False))
 _ALL = _STAYING.order_by(sites.c.created_at, sites.c.id)
+ADDED = "site added"
 _ONE = _STAYING.where(sites.c.id == bindparam("id"))
 
 
@@ -38,6 +39,14 @@ class SiteStore(Store):
             what = "is still being removed" if site.id in self.leaving() else "exists"
             raise SiteExists(f"a site with the id {site.id!r} {what}: choose another id") from error
         return new
+
+    def was_added(self, address: str) -> bool:
+        """Return whether `note_added` was called for the address."""
+        return self._scalar(select(notices.c.name).where(notices.c.name == f"{ADDED} {address}")) is not None
+
+    def note_added(self, address: str) -> None:
+        """Remember that a starting server has the site of this address, also after the site is removed."""
+        self._put(notices, {"name": f"{ADDED} {address}", "shown_at": now()})
 
     def get(self, id: str) -> Site:
         """The site. Raises UnknownSite."""

@@ -15,7 +15,7 @@ from argon2 import PasswordHasher
 
 from admin.people import attempts, passwords
 from server.guards.limits import RateLimits
-from server.logs import DATE, FORMAT
+from server.logs import DATE, FORMAT, JsonLines
 from tests.admin.conftest import EMAIL, PASSWORD, Browser, log_in, make_app
 
 NEW = "quiet lanterns by the harbour"
@@ -191,11 +191,12 @@ def fail2ban_filter(tmp_path):
     return path
 
 
-def test_fail2ban_reads_the_lines(app, operator_id, tmp_path):
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_fail2ban_reads_the_lines(app, operator_id, tmp_path, form):
     """Lines as a process prints them, and none that a stranger made look like them."""
     log = tmp_path / "docent.log"
     handler = logging.FileHandler(log)
-    handler.setFormatter(logging.Formatter(FORMAT, DATE))
+    handler.setFormatter(logging.Formatter(FORMAT, DATE) if form == "text" else JsonLines())
     logging.getLogger().addHandler(handler)
     try:
         for address in ("198.18.0.1", "2001:db8::7"):
@@ -207,14 +208,21 @@ def test_fail2ban_reads_the_lines(app, operator_id, tmp_path):
         logging.getLogger().removeHandler(handler)
         handler.close()
     rules = fail2ban_filter(tmp_path)
-    rule = re.search(r"^failregex = (.+)$", rules.read_text(), re.M)[1].replace("<HOST>", r"(\S+)")
-    dated = re.compile(r"^(\S+ +\| )?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ")
-    lines = [dated.sub(r"\1", line) for line in log.read_text().splitlines()]
-    assert [found[1] for line in lines if (found := re.search(rule, line))] == ["198.18.0.1", "2001:db8::7"]
-    journal = (
-        "host docent[7]: web    | 2026-01-31 09:30:00 WARNING docent.access: refused 198.18.0.1 wrong code"
-    )
-    assert re.search(rule, journal)[1] == "198.18.0.1"
+    listed = re.search(r"^failregex = (.+\n(?: +.+\n)*)", rules.read_text(), re.M)[1].split("\n")[:-1]
+    rule_list = [one.strip().replace("<HOST>", r"(\S+)") for one in listed]
+
+    def address(line):
+        return next((found[1] for rule in rule_list if (found := re.search(rule, line))), None)
+
+    dated = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+\+00:00| )")
+    lines = [dated.sub("", line, count=1) for line in log.read_text().splitlines()]
+    assert list(filter(None, map(address, lines))) == ["198.18.0.1", "2001:db8::7"]
+    journal = {
+        "text": "web    | 2026-01-31 09:30:00 WARNING docent.access: refused 198.18.0.1 wrong code",
+        "json": '{"time": "2026-01-31T09:30:00.123+00:00", "level": "warning", "logger": "docent.access", '
+        '"message": "refused 198.18.0.1 wrong code", "process": 7}',
+    }
+    assert address(f"host docent[7]: {journal[form]}") == "198.18.0.1"
     if program := shutil.which("fail2ban-regex"):
         said = subprocess.run([program, log, rules], capture_output=True, text=True, check=True).stdout
         assert "2 matched" in said

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the public image of PostgreSQL does with its variables.
+# What the public image of PostgreSQL does with its variables and arguments.
 set -eu
 data=/var/lib/postgresql/data
 chown postgres "$data"
@@ -13,4 +13,4 @@ if [ ! -f "$data/PG_VERSION" ]; then
     su postgres -c "pg_ctl -D $data -w stop"
 fi
 exec setpriv --reuid=postgres --regid=postgres --clear-groups \
-    postgres -D "$data" -c listen_addresses='*' -c unix_socket_directories=/tmp
+    postgres -D "$data" -c listen_addresses='*' -c unix_socket_directories=/tmp "$@"
