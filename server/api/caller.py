@@ -142,7 +142,7 @@ def known_site(site_id: str) -> Site:
 
 
 def limit(rule: str, key: str) -> None:
-    """Counts one. Raises ApiError 429 when it is one too many."""
+    """Count one call. Raises ApiError 429 when the limit is exceeded."""
     if wait := shared().limits.hit(rule, key):
         raise ApiError(
             429, "rate_limited", f"That was too often ({rule}). Wait, then try again.", wait_s=wait

@@ -11,10 +11,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from hashlib import sha256
-from time import monotonic, time
+from time import monotonic
 from typing import Any
 
 import httpx2
@@ -24,6 +23,7 @@ from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 from pydantic import SecretStr
 
 from crawler.fetching.addresses import PUBLIC_ONLY, AddressGuard
+from crawler.fetching.retry_after import retry_after_s
 from server.domain.protocols import ModelError, Prompt, ReplyShape, Vector
 from server.domain.spending import current
 from server.domain.thoughts import reply_in, without_thoughts
@@ -114,18 +114,8 @@ def _from_status(error: openai.APIStatusError, endpoint: Endpoint) -> ModelError
 
 
 def _later(kind: str, message: str, error: openai.APIStatusError) -> ModelError:
-    seconds = _retry_after(error.response.headers.get("retry-after", ""))
+    seconds = retry_after_s(error.response.headers.get("retry-after", ""))
     return ModelError(kind, message) if seconds is None else RetryLater(kind, message, seconds)
-
-
-def _retry_after(header: str) -> float | None:
-    """Return the seconds to wait from a header with a number or a date; None if it is neither."""
-    if re.fullmatch(r"\d+(\.\d+)?", header.strip()):
-        return float(header)
-    try:
-        return max(0.0, parsedate_to_datetime(header).timestamp() - time())
-    except ValueError:
-        return None
 
 
 def _detail(error: openai.APIStatusError) -> str:

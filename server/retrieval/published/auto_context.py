@@ -64,7 +64,7 @@ class ChunkContext:
         return " ".join(part for part in parts if part)
 
     def added(self, chunk: Chunk) -> str:
-        """Return what of it the chunk does not say itself."""
+        """Return the parts of the context that the chunk's text lacks."""
         parts = (*self.above[-1:], self.page.name, self.page.summary, self.section)
         return "\n".join(part for part in parts if part and part not in chunk.text)
 

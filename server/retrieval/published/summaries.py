@@ -134,7 +134,7 @@ def _telling(text: str) -> Iterator[str]:
 
 
 def _likeness(of_sentence: Sequence[Sequence[str]]) -> Floats:
-    """Cosine of the tf-idf vectors of each two."""
+    """Return the cosine of every pair of tf-idf vectors."""
     number: dict[str, int] = {}
     columns = [number.setdefault(token, len(number)) for found in of_sentence for token in found]
     if not columns:

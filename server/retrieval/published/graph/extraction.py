@@ -114,7 +114,7 @@ def cleaned(text: str, longest: int) -> str:
 
 
 def rows(reply: str) -> Iterator[list[str]]:
-    """The fields of each line that has several, whatever stands around them."""
+    """Yield the fields of each line with at least three, without list marks and quotes."""
     for line in reply.split("\n"):
         bare = _LIST_MARK.sub("", line).strip().strip("()`")
         fields = [field.strip(_AROUND) for field in _BAR.split(bare)]
