@@ -303,27 +303,26 @@ def json_schema(shape: ReplyShape) -> dict[str, Any]:
 class OpenAIEmbedder:
     """Embeds with `model` at `base_url`.
 
-    `languages` are the languages that the model reads, as configured; empty means all. `dimensions` requests
-    shorter vectors; None keeps the model's own length. The provider's limits need not be known: a refused
-    batch is sent in halves, and a refused single text is cut in half.
+    `languages` are the languages that the model reads, as configured; empty means all. The
+    provider's limits need not be known: a refused batch is sent in halves, and a refused single text is cut
+    in half.
     """
 
-    def __init__(  # noqa: PLR0913 - as many as the settings have
+    def __init__(
         self,
         model: str,
         *,
         api_key: str = "",
         base_url: str = "",
         languages: frozenset[str] = frozenset(),
-        dimensions: int | None = None,
         timeout_s: float = 30.0,
         guard: AddressGuard = PUBLIC_ONLY,
     ) -> None:
         self.name = model
         self.languages = languages
         self._endpoint = Endpoint(base_url or OPENAI_URL, model, "EMBEDDING_MODEL")
-        self.fingerprint = sha256(f"{self._endpoint.url} {model} {dimensions}".encode()).hexdigest()[:12]
-        self._options: dict[str, Any] = {"dimensions": dimensions} if dimensions else {}
+        # Existing indexes are named after this text, "None" included: another one would rebuild them all.
+        self.fingerprint = sha256(f"{self._endpoint.url} {model} None".encode()).hexdigest()[:12]
         self._timeout = httpx2.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s))
         with as_model_errors(self._endpoint):
             self._client = OpenAIEmbeddings(
@@ -358,7 +357,7 @@ class OpenAIEmbedder:
 
     def _request(self, inputs: list[str]) -> list[Vector]:
         response = self._client.with_raw_response.create(
-            input=inputs, model=self.name, encoding_format="float", timeout=self._timeout, **self._options
+            input=inputs, model=self.name, encoding_format="float", timeout=self._timeout
         )
         rows = sorted(json.loads(response.content)["data"], key=lambda row: int(row["index"]))
         if len(rows) != len(inputs):
