@@ -1,7 +1,7 @@
 """The threads that visit URLs and find more.
 
-Each visit becomes a Step: its result together with everything it led to, so that the journal stores both
-or neither.
+Each visit becomes an ExplainedStep: its result together with everything it led to, so that the journal
+stores both or neither.
 """
 
 import threading

@@ -1,7 +1,7 @@
 """The visit of one URL, from robots.txt to the extracted page.
 
-1. ask robots.txt, also for AI preferences; 2. wait for the turn and fetch (retrying.py); 3. judge status
-and type; 4. read the page; 5. judge what the page and its headers say of themselves.
+1. ask robots.txt, also for AI preferences; 2. wait for the turn and fetch (fetching/pacer.py); 3. judge
+status and type; 4. read the page; 5. judge what the page and its headers say of themselves.
 
 A step that ends the visit gives its outcome. Decisions that need a comparison of pages (copies, recurring
 text, the page limit) follow later (judging/judge.py).

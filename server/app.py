@@ -18,13 +18,12 @@ from server.api.docs.docs import DocsLibrary, docs_blueprint
 from server.api.errors import register_errors
 from server.api.headers import register_request_log, secured
 from server.api.hosts import check_host
-from server.api.key_directory import key_directory_blueprint
 from server.api.routes import register_routes
 from server.api.scrape import register_scrape
-from server.api.security_txt import security_txt_blueprint
 from server.api.source_files import sources_blueprint
 from server.api.visitor.streams import Streams
 from server.api.visitor.tokens import VisitorTokens
+from server.api.well_known import well_known_blueprint
 from server.guards.proof_of_work import ProofOfWork
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
@@ -120,7 +119,6 @@ def _register(app: Flask) -> None:
     app.register_blueprint(widget_blueprint(widget_files))
     app.register_blueprint(demo_blueprint(widget_files))
     app.register_blueprint(docs_blueprint(DocsLibrary()))
-    app.register_blueprint(security_txt_blueprint())
-    app.register_blueprint(key_directory_blueprint())
+    app.register_blueprint(well_known_blueprint())
     app.register_blueprint(sources_blueprint())
     app.register_blueprint(admin_blueprint)

@@ -98,7 +98,7 @@ class _Log(Logger):  # type: ignore[misc]
 
 
 def options(settings: Settings) -> dict[str, Any]:
-    """What gunicorn is told."""
+    """Return gunicorn's settings."""
     serving = settings.serving
     addresses = [(serving.host, serving.port)]
     if serving.metrics_port:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from difflib import unified_diff
+from functools import partial
 
 from flask import abort, render_template, request
 from flask.typing import ResponseReturnValue
@@ -145,7 +146,7 @@ def content_put_back(site: Site) -> ResponseReturnValue:
 @page.post("/sites/<site_id>/content/pin")
 def content_pin(site: Site) -> ResponseReturnValue:
     try:
-        return _do(site, crawling().pages.pin, "pinned a page",
+        return _do(site, partial(crawling().pages.set_pinned, pinned=True), "pinned a page",
                    _("The page is pinned: Docent checks it for every question."))  # fmt: skip
     except TooManyPins as error:
         return refused(sentence(str(error)), "content_page", url=_url(site))
@@ -153,7 +154,12 @@ def content_pin(site: Site) -> ResponseReturnValue:
 
 @page.post("/sites/<site_id>/content/unpin")
 def content_unpin(site: Site) -> ResponseReturnValue:
-    return _do(site, crawling().pages.unpin, "unpinned a page", _("The page is no longer pinned."))
+    return _do(
+        site,
+        partial(crawling().pages.set_pinned, pinned=False),
+        "unpinned a page",
+        _("The page is no longer pinned."),
+    )
 
 
 def _do(site: Site, action: Callable[[str, str, str], None], name: str, answer: str) -> ResponseReturnValue:

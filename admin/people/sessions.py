@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 SECOND_FACTOR_S = 300.0
-"""So long a right password waits for its second factor."""
+"""Seconds to enter the second factor after the password."""
 _SECRET, _HALF = "operator_session", "half_way"
 
 

@@ -21,12 +21,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import Protocol
 
 from crawler.discovery import urls
 from crawler.errors import FetchError
 from crawler.fetching.fetcher import Fetcher, HttpResponse, Validators, Wanted
+from crawler.fetching.retry_after import retry_after_s
 from crawler.options import CrawlOptions
 
 _FIRST_SLOWDOWN_S = 0.5
@@ -270,17 +270,6 @@ class Pacer:
         return host
 
 
-def retry_after_s(value: str, default: float) -> float:
-    """Return the seconds that a Retry-After header (a number or a date) asks for."""
-    text = value.strip()
-    if text.isdigit() and text.isascii():
-        return float(text[:12])
-    try:
-        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    except (ValueError, TypeError, OverflowError):
-        return default
-
-
 OVERLOADED = frozenset({429, 503})
 _NO_ANSWER_BEHIND = frozenset({502, 504})
 _SILENCE = frozenset({"timeout", "unreachable"})
@@ -313,7 +302,8 @@ class RetryingFetcher:
                 self._pacer.rest(pause)
                 continue
             if reply.status in OVERLOADED:
-                asked = retry_after_s(reply.headers.get("retry-after", ""), pause)
+                wait = retry_after_s(reply.headers.get("retry-after", ""))
+                asked = pause if wait is None else wait
                 too_long = asked > self._options.max_wait_s
                 self._pacer.overloaded(url, 0.0 if too_long else asked)
                 if is_last or too_long:

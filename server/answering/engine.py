@@ -44,15 +44,15 @@ class SiteParts:
     words: SqlWordIndex
     facts: PageFactStore
     deriving: Deriving
+    decisions: PageDecisions
+    """Operators' decisions about pages."""
+    card: SiteFactStore
+    """What the site says of itself."""
     relevance_model: RelevanceModel | None = None
     retriever: Retriever | None = None
     """Replaces the site's strategy when an evaluation supplies the passages."""
-    decisions: PageDecisions | None = None
-    """Operators' decisions about pages."""
     sentences: SentenceVectors | None = None
     """Vectors of the chunks' sentences, computed during the crawl."""
-    card: SiteFactStore | None = None
-    """What the site says of itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,12 @@ def _spelled(site: Site) -> frozenset[str]:
     return frozenset(map(origin_of, site.allowed_origins))
 
 
+def bearer_token() -> str:
+    """Return the token of the Authorization header, "" without one."""
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
 NEW_TOKEN = "Get a new one with POST /api/v1/visitors."
 
 
@@ -99,13 +105,13 @@ def known_caller() -> Caller:
     Raises ApiError: 401 without a valid token, 403 for a page that the site does not list, 404 when
     the site is gone.
     """
-    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-    if scheme.lower() != "bearer" or not token.strip():
+    token = bearer_token()
+    if not token:
         raise ApiError(
             401, "token_missing", f"Send a visitor token as Authorization: Bearer TOKEN. {NEW_TOKEN}"
         )
     try:
-        visitor = visitor_tokens().read(token.strip())
+        visitor = visitor_tokens().read(token)
     except TokenExpired:
         raise ApiError(401, "token_expired", f"The visitor token has expired. {NEW_TOKEN}") from None
     except TokenInvalid:
@@ -142,7 +148,7 @@ def known_site(site_id: str) -> Site:
 
 
 def limit(rule: str, key: str) -> None:
-    """Counts one. Raises ApiError 429 when it is one too many."""
+    """Count one call. Raises ApiError 429 when the limit is exceeded."""
     if wait := shared().limits.hit(rule, key):
         raise ApiError(
             429, "rate_limited", f"That was too often ({rule}). Wait, then try again.", wait_s=wait

@@ -62,7 +62,7 @@ class ApiError(Exception):
 
 
 def failure_of(error: Exception) -> ApiError:
-    """What a visitor is told of a failure that is not his; logs what the operator needs."""
+    """Return the error shown to a visitor when the server fails; log the details for the operator."""
     if isinstance(error, ApiError):
         return error
     if isinstance(error, StorageError | IndexFailure | ModelError):

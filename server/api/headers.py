@@ -27,7 +27,7 @@ NOTHING = "default-src 'none'; frame-ancestors 'none'"
 
 
 def secured(response: Response) -> Response:
-    """Adds them to a response; a route that sets one itself keeps its own."""
+    """Add the security headers that the route has not set."""
     response.headers.setdefault("X-Content-Type-Options", "nosniff")
     response.headers.setdefault("Referrer-Policy", "strict-origin-when-cross-origin")
     policy = POLICY if response.mimetype == "text/html" else NOTHING

@@ -5,6 +5,7 @@ from hmac import compare_digest
 from flask import Flask, Response, abort, current_app, request
 
 from server.api.access import configuration
+from server.api.caller import bearer_token
 from server.api.errors import ApiError
 from server.metrics import exposition
 
@@ -33,8 +34,7 @@ def metrics() -> Response:
     if not _is_own_port():
         if not token:
             abort(404)
-        scheme, _, given = request.headers.get("Authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not compare_digest(given.strip().encode(), token.encode()):
+        if not compare_digest(bearer_token().encode(), token.encode()):
             text = "Send METRICS_TOKEN as Authorization: Bearer TOKEN."
             raise ApiError(401, "token_invalid", text)
     registry = current_app.extensions.get("docent-metrics")

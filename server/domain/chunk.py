@@ -89,7 +89,7 @@ class ScoredChunk:
 class Changes:
     """What one crawl changed in a site, for a strategy to index.
 
-    Ids never stand on both sides. A changed page appears as its old chunks removed and its new
+    No id is in both `added` and `removed`. A changed page appears as its old chunks removed and its new
     chunks added; chunks whose text stayed the same appear on neither side.
     """
 

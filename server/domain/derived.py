@@ -87,7 +87,7 @@ class Monitor(Protocol):
         """`name` says in a few words what is done: "summaries, layer 2"."""
 
     def spent(self, used: Used) -> None:
-        """Return what one call took."""
+        """Note what one model call used."""
 
 
 class Unwatched:

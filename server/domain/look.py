@@ -211,7 +211,7 @@ class Welcome:
 
     @classmethod
     def of(cls, options: Mapping[str, object]) -> Welcome:
-        """Return those of a site; what is no text counts as empty, what is too long is cut."""
+        """Return the site's greeting and suggestions; invalid values count as empty, long ones are cut."""
         greeting, listed = options.get("greeting"), options.get("suggestions")
         texts = (
             [one_line(text) for text in listed if isinstance(text, str)] if isinstance(listed, list) else []

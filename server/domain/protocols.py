@@ -225,7 +225,7 @@ class Expander(Protocol):
     """Makes other queries that may find what the visitor's own words miss."""
 
     def expand(self, query: Query, found: Sequence[ScoredChunk]) -> list[Query]:
-        """Beside `query` itself, most useful first; `found` is what that found. [] when there are none."""
+        """Return queries to search in addition to `query`, the most useful first; `found` are its results."""
 
 
 class Grader(Protocol):

@@ -49,6 +49,16 @@ def lines(text: str) -> Iterator[tuple[str, str]]:
             yield "", line
 
 
+def prose_lines(text: str) -> Iterator[tuple[str, str]]:
+    """As `lines`, without blocks of code."""
+    code = False
+    for marker, line in lines(text):
+        if line.lstrip().startswith("```"):
+            code = not code
+        elif not code:
+            yield marker, line
+
+
 def _of_line(line: str) -> Iterator[str]:
     start = 0
     for end in _END.finditer(line):

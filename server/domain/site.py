@@ -112,7 +112,7 @@ class Voice:
 
     @classmethod
     def of(cls, options: Mapping[str, object]) -> Voice:
-        """That of a site; what is wrong in it counts as empty."""
+        """Return the site's tone and instructions; invalid values count as empty."""
         tone, text = options.get(TONE), options.get(INSTRUCTIONS)
         known = tone if isinstance(tone, str) and tone in TONES else ""
         return cls(known, text.strip()[:INSTRUCTIONS_CHARS] if isinstance(text, str) else "")

@@ -106,7 +106,7 @@ Values = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One metric of two ways over the questions that both were judged by."""
+    """One metric of two variants over the questions that both were judged by."""
 
     metric: str
     way: str
@@ -123,22 +123,25 @@ class Comparison:
     """How `way` compares: "better", "worse" or "no difference shown"."""
 
 
-def compare(ways: Mapping[str, Mapping[str, Values]]) -> list[Comparison]:
-    """Every pair of ways, by way -> metric -> values. The later of a pair is compared against the earlier."""
+def compare(variants: Mapping[str, Mapping[str, Values]]) -> list[Comparison]:
+    """Compare every pair of variants, by variant -> metric -> values, the later against the earlier."""
     made: list[Comparison] = []
-    for against, way in combinations(ways, 2):
-        names = [name for name in ways[way] if name in ways[against]]
+    for against, variant in combinations(variants, 2):
+        names = [name for name in variants[variant] if name in variants[against]]
         paired = {}
         for name in names:
-            one, other = ways[way][name], ways[against][name]
+            one, other = variants[variant][name], variants[against][name]
             paired[name] = np.array([one[id] - other[id] for id in one if id in other], np.float64)
         for size in sorted({len(found) for found in paired.values() if len(found)}):
             alike = [name for name in names if len(paired[name]) == size]
             columns = np.stack([paired[name] for name in alike], axis=1)
             for name, column, (low, high) in zip(alike, columns.T, _intervals(columns), strict=True):
-                made.append(_comparison(name, way, against, column, low, high))
-    order = {name: place for place, name in enumerate(name for of_way in ways.values() for name in of_way)}
-    return sorted(made, key=lambda one: (order[one.metric], list(ways).index(one.against)))
+                made.append(_comparison(name, variant, against, column, low, high))
+    order = {
+        name: place
+        for place, name in enumerate(name for of_variant in variants.values() for name in of_variant)
+    }
+    return sorted(made, key=lambda one: (order[one.metric], list(variants).index(one.against)))
 
 
 def values_of(rows: Sequence[EvaluatedRow]) -> dict[str, dict[str, float]]:
@@ -207,8 +210,8 @@ def _is_careless(refused: Sequence[float]) -> bool:
 
 
 def recommended(runs: Sequence[EvaluatedRun], comparisons: Sequence[Comparison]) -> dict[str, str] | None:
-    """The way to take, with the reason; None when no way is judged, or all refuse too little. Of ways that no
-    difference was shown between, the plainest one."""
+    """Return the variant to take, with the reason; None when no variant is judged, or all refuse too little.
+    Among variants without a proven difference, the plainest one."""
     runs = [run for run in runs if not _is_careless(_refusals(run.rows))]
     judged = {name for run in runs for row in run.rows for name in row.verdicts}
     metric = next((name for name in DECIDING if name in judged), "")
@@ -257,10 +260,12 @@ def _chosen(rows: Mapping[str, list[EvaluatedRow]]) -> dict[str, str] | None:
     asked = len(rows[BASE])
     if asked < FEWEST_OF_KIND:
         return None
-    ways = {BASE: values_of(rows[BASE])} | {name: values_of(of) for name, of in rows.items() if name != BASE}
+    variants = {BASE: values_of(rows[BASE])} | {
+        name: values_of(of) for name, of in rows.items() if name != BASE
+    }
     better = [
         one
-        for one in compare(ways)
+        for one in compare(variants)
         if one.against == BASE and one.metric in DECIDING and one.verdict == "better"
     ]
     if not better:

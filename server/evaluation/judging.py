@@ -31,9 +31,9 @@ def precision(ranked: Sequence[str], relevant: Gains, k: int) -> float:
     return _found(ranked, relevant, k) / k
 
 
-def reciprocal_rank(ranked: Sequence[str], relevant: Gains, k: int = DEPTH) -> float:
-    """1 / rank of the first relevant item among the first k; 0 without one."""
-    return next((1 / rank for rank, item in enumerate(ranked[:k], 1) if item in relevant), 0.0)
+def reciprocal_rank(ranked: Sequence[str], relevant: Gains) -> float:
+    """1 / rank of the first relevant item among the first DEPTH; 0 without one."""
+    return next((1 / rank for rank, item in enumerate(ranked[:DEPTH], 1) if item in relevant), 0.0)
 
 
 def ndcg(ranked: Sequence[str], relevant: Gains, k: int) -> float:
@@ -42,11 +42,11 @@ def ndcg(ranked: Sequence[str], relevant: Gains, k: int) -> float:
     return _discounted([relevant.get(item, 0.0) for item in _once(ranked)[:k]]) / best if best else 0.0
 
 
-def average_precision(ranked: Sequence[str], relevant: Gains, k: int = DEPTH) -> float:
-    """Mean over all relevant items of the precision at their rank; 0 for those not among the first k."""
+def average_precision(ranked: Sequence[str], relevant: Gains) -> float:
+    """Mean over all relevant items of the precision at their rank; 0 for those not among the first DEPTH."""
     if not relevant:
         return 0.0
-    ranks = [rank for rank, item in enumerate(_once(ranked)[:k], 1) if item in relevant]
+    ranks = [rank for rank, item in enumerate(_once(ranked)[:DEPTH], 1) if item in relevant]
     return sum(number / rank for number, rank in enumerate(ranks, 1)) / len(relevant)
 
 

@@ -35,9 +35,9 @@ class Interrupt:
 
 @dataclass(eq=False)
 class CrawlWatch:
-    """While entered, `stop` is set as soon as the crawl shall end, and `reason` says why: PAUSE, STOP, QUIT
-    (this process ends), LOST (another process has taken the crawl over) or FULL (the disk has too little free
-    space, as `says` tells)."""
+    """Inside the `with` block, `stop` is set when the crawl must end, and `reason` says why: PAUSE, STOP,
+    QUIT (this process ends), LOST (another process has taken the crawl over) or FULL (the disk has too little
+    free space, as `says` tells)."""
 
     _crawls: CrawlStore
     _crawl_id: int

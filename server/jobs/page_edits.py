@@ -221,16 +221,10 @@ class PageControl:
         if decision.excluded:
             self._decide(site_id, replace(decision, excluded=False), by, site_page, site_hash)
 
-    def pin(self, site_id: str, url: str, by: str) -> None:
-        """Its best passages are looked at for every question. Raises TooManyPins."""
+    def set_pinned(self, site_id: str, url: str, by: str, *, pinned: bool) -> None:
+        """Search the page's best passages for every question, or stop doing so. Raises TooManyPins."""
         decision, _, _ = self._known(site_id, url)
-        PageDecisions(self._db, site_id).put(replace(decision, pinned=True), by)
-        self._bring_in_line(site_id, url)
-
-    def unpin(self, site_id: str, url: str, by: str) -> None:
-        """It is found like any other page."""
-        decision, _, _ = self._known(site_id, url)
-        PageDecisions(self._db, site_id).put(replace(decision, pinned=False), by)
+        PageDecisions(self._db, site_id).put(replace(decision, pinned=pinned), by)
         self._bring_in_line(site_id, url)
 
     def read_again(self, site_id: str, url: str) -> int:

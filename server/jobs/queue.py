@@ -25,7 +25,7 @@ from server.tracing import TRACEPARENT, carried, continued
 log = logging.getLogger(__name__)
 
 GOODBYE_S = 3.0
-"""Jobs that are under way get so long to leave off, less than it takes until they are killed."""
+"""Seconds that running jobs get to stop; less than the time until they are killed."""
 
 
 class JsonJobs(Serializer):  # type: ignore[misc]  # huey has no types

@@ -11,10 +11,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from hashlib import sha256
-from time import monotonic, time
+from time import monotonic
 from typing import Any
 
 import httpx2
@@ -24,6 +23,7 @@ from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 from pydantic import SecretStr
 
 from crawler.fetching.addresses import PUBLIC_ONLY, AddressGuard
+from crawler.fetching.retry_after import retry_after_s
 from server.domain.protocols import ModelError, Prompt, ReplyShape, Vector
 from server.domain.spending import current
 from server.domain.thoughts import reply_in, without_thoughts
@@ -114,18 +114,8 @@ def _from_status(error: openai.APIStatusError, endpoint: Endpoint) -> ModelError
 
 
 def _later(kind: str, message: str, error: openai.APIStatusError) -> ModelError:
-    seconds = _retry_after(error.response.headers.get("retry-after", ""))
+    seconds = retry_after_s(error.response.headers.get("retry-after", ""))
     return ModelError(kind, message) if seconds is None else RetryLater(kind, message, seconds)
-
-
-def _retry_after(header: str) -> float | None:
-    """Return the seconds to wait from a header with a number or a date; None if it is neither."""
-    if re.fullmatch(r"\d+(\.\d+)?", header.strip()):
-        return float(header)
-    try:
-        return max(0.0, parsedate_to_datetime(header).timestamp() - time())
-    except ValueError:
-        return None
 
 
 def _detail(error: openai.APIStatusError) -> str:
@@ -313,27 +303,26 @@ def json_schema(shape: ReplyShape) -> dict[str, Any]:
 class OpenAIEmbedder:
     """Embeds with `model` at `base_url`.
 
-    `languages` are the languages that the model reads, as configured; empty means all. `dimensions` requests
-    shorter vectors; None keeps the model's own length. The provider's limits need not be known: a refused
-    batch is sent in halves, and a refused single text is cut in half.
+    `languages` are the languages that the model reads, as configured; empty means all. The
+    provider's limits need not be known: a refused batch is sent in halves, and a refused single text is cut
+    in half.
     """
 
-    def __init__(  # noqa: PLR0913 - as many as the settings have
+    def __init__(
         self,
         model: str,
         *,
         api_key: str = "",
         base_url: str = "",
         languages: frozenset[str] = frozenset(),
-        dimensions: int | None = None,
         timeout_s: float = 30.0,
         guard: AddressGuard = PUBLIC_ONLY,
     ) -> None:
         self.name = model
         self.languages = languages
         self._endpoint = Endpoint(base_url or OPENAI_URL, model, "EMBEDDING_MODEL")
-        self.fingerprint = sha256(f"{self._endpoint.url} {model} {dimensions}".encode()).hexdigest()[:12]
-        self._options: dict[str, Any] = {"dimensions": dimensions} if dimensions else {}
+        # Existing indexes are named after this text, "None" included: another one would rebuild them all.
+        self.fingerprint = sha256(f"{self._endpoint.url} {model} None".encode()).hexdigest()[:12]
         self._timeout = httpx2.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s))
         with as_model_errors(self._endpoint):
             self._client = OpenAIEmbeddings(
@@ -368,7 +357,7 @@ class OpenAIEmbedder:
 
     def _request(self, inputs: list[str]) -> list[Vector]:
         response = self._client.with_raw_response.create(
-            input=inputs, model=self.name, encoding_format="float", timeout=self._timeout, **self._options
+            input=inputs, model=self.name, encoding_format="float", timeout=self._timeout
         )
         rows = sorted(json.loads(response.content)["data"], key=lambda row: int(row["index"]))
         if len(rows) != len(inputs):

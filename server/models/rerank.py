@@ -12,6 +12,7 @@ from typing import Any
 import httpx2
 
 from crawler.fetching.addresses import PUBLIC_ONLY, AddressGuard
+from crawler.fetching.retry_after import retry_after_s
 from server.domain.protocols import ModelError
 from server.models.connections import guarded, one_line, sendable
 from server.models.resilient import RetryLater
@@ -90,11 +91,11 @@ class HttpRelevance:
             message = f"{self._url} has no such page or model ({detail}); check RERANK_URL and RERANK_MODEL"
             return ModelError("wrong_model", message, permanent=True)
         if status == 429:
-            wait = response.headers.get("retry-after", "")
+            wait = retry_after_s(response.headers.get("retry-after", ""))
             message = f"{self._url} limits the rate of calls"
-            if wait.isdecimal():
-                return RetryLater("rate_limited", message, float(wait))
-            return ModelError("rate_limited", message)
+            if wait is None:
+                return ModelError("rate_limited", message)
+            return RetryLater("rate_limited", message, wait)
         if status >= 500:
             return ModelError("server_error", f"{self._url} failed with status {status} ({detail})")
         message = f"{self._url} refused the call with status {status} ({detail})"

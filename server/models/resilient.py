@@ -195,10 +195,10 @@ class Calls:
 class ResilientChat:
     """A chat model called within `limits`."""
 
-    def __init__(self, model: ChatModel, limits: CallLimits | None = None) -> None:
+    def __init__(self, model: ChatModel, limits: CallLimits) -> None:
         self.name = model.name
         self._model = model
-        self._calls = Calls("chat", model.name, limits or CallLimits())
+        self._calls = Calls("chat", model.name, limits)
 
     def pause(self) -> tuple[float, str]:
         """Return (seconds for which it is not called after failures, the last failure)."""
@@ -223,7 +223,7 @@ class ResilientEmbedder:
     def __init__(
         self,
         embedder: Embedder,
-        limits: CallLimits | None = None,
+        limits: CallLimits,
         budgets: Budgets | None = None,
         batch: int = 64,
     ) -> None:
@@ -231,7 +231,7 @@ class ResilientEmbedder:
         self.fingerprint = embedder.fingerprint
         self.languages = embedder.languages
         self._embedder = embedder
-        self._calls = Calls("embedding", embedder.name, limits or CallLimits())
+        self._calls = Calls("embedding", embedder.name, limits)
         self._budgets = budgets
         self._batch = batch
 
@@ -257,10 +257,10 @@ class ResilientEmbedder:
 class ResilientRelevance:
     """A relevance model called within `limits`."""
 
-    def __init__(self, model: RelevanceModel, limits: CallLimits | None = None) -> None:
+    def __init__(self, model: RelevanceModel, limits: CallLimits) -> None:
         self.name = model.name
         self._model = model
-        self._calls = Calls("rerank", model.name, limits or CallLimits())
+        self._calls = Calls("rerank", model.name, limits)
 
     def relevance(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return a relevance in [0, 1] for each text, in order. Raises ModelError."""

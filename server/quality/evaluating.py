@@ -191,7 +191,7 @@ class Evaluating:
         return {name: plan for name, plan in plans.items() if plan.calls}
 
     def judge_calls(self) -> int:
-        """At most so many calls the judge would make, if nothing of it were kept yet."""
+        """Return the most calls the judge can make, assuming no stored judgements."""
         if self.order.judge != "model" or not self.order.writes:
             return 0
         of_abilities = 10 * min(self.order.abilities, len(self.cases)) * len(self._flows())
@@ -302,7 +302,7 @@ MILLION = 1_000_000
 
 def costs_of(engine: Engine, evaluating: Evaluating) -> dict[str, float]:
     """As they are kept with the run: calls by what they are for and in all, and money in the currency of
-    MODEL_PRICES (0 where no price is set). At most so much, if nothing of it were kept from before."""
+    MODEL_PRICES (0 where no price is set). Upper limits: stored results make a run cheaper."""
     plans = evaluating.plan().values()
     model, order = engine.chat_model, evaluating.order
     answering = 0

@@ -199,11 +199,7 @@ def _line(row: dict[str, object]) -> str:
 
 
 LEAVE_OUT, UNANSWERABLE, UNKNOWN = "no", "unanswerable", "unknown"
-REFUSED = {
-    LEAVE_OUT: "leave them out",
-    UNANSWERABLE: "the site cannot answer them: a refusal is right",
-    UNKNOWN: "the site should answer them: the right page is not known yet",
-}
+"""What to do with refused questions: leave them out; a refusal is right; the right page is not known yet."""
 TURNS = 4
 """Earlier questions of a conversation that a question keeps."""
 
@@ -215,7 +211,7 @@ class Wanted:
     helped: bool = True
     """Questions with thumbs up, their cited pages as the expected ones."""
     refused: str = LEAVE_OUT
-    """One of REFUSED."""
+    """LEAVE_OUT, UNANSWERABLE or UNKNOWN."""
     days: int = 90
     most: int = 200
 

@@ -42,8 +42,6 @@ class QualityRun:
     """waiting, running, asks, done, failed or stopped."""
     wanted: str
     """"stop" when an operator asked for that and it is not yet done."""
-    holder: str
-    beat_at: datetime | None
     queued_at: datetime
     started_at: datetime | None
     finished_at: datetime | None

@@ -110,14 +110,12 @@ class QueryWork:
         """Return the shortcuts for messages that are not questions for the site's pages."""
         if not self._tuning.routing:
             return []
-        found: list[Shortcut] = [
+        return [
             SmallTalk(self._site, parts.words.document_frequencies),
             Handoff(self._site, *pages, search),
             Overview(self._site, *pages),
+            FactCard(self._site, parts.card.all, *pages),
         ]
-        if parts.card:
-            found.append(FactCard(self._site, parts.card.all, *pages))
-        return found
 
     def clarifiers(self) -> list[Clarifier]:
         """Return the clarifiers."""
@@ -251,22 +249,18 @@ def _page_steps(parts: SiteParts, rarity: Rarity) -> list[RetrievalStep]:
     """Return the steps for pages in several languages, for sections that point to others, for the page that
     a question refers to, and for excluded and pinned pages."""
     page = parts.content.page
-    steps: list[RetrievalStep] = [
+    return [
         LanguageVariants(parts.content.variants, page, rarity),
         FollowedPointers(parts.content.links, page, rarity),
         PagePassages(page, rarity),
+        OperatorPageRules(parts.decisions.for_search, page, rarity),
     ]
-    if parts.decisions is not None:
-        steps.append(OperatorPageRules(parts.decisions.for_search, page, rarity))
-    return steps
 
 
 def _site_text(parts: SiteParts, base: str) -> Callable[[str], str | None]:
     """Return a function for the website's own text of a page that an operator corrected, by the address that
     visitors open. It returns None for other pages."""
     decisions = parts.decisions
-    if decisions is None:
-        return lambda url: None
     edited = Refreshed(decisions.site_hashes)
 
     def text(url: str) -> str | None:

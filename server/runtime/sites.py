@@ -114,8 +114,8 @@ def open_parts(
     decisions = PageDecisions(database, site_id)
     sentences = SentenceVectors(database, site_id, embedder, compared_texts)
     return SiteParts(
-        content, embedder, vectors, words, facts, deriving, decisions=decisions, sentences=sentences,
-        card=SiteFactStore(database, site_id),
+        content, embedder, vectors, words, facts, deriving, decisions, SiteFactStore(database, site_id),
+        sentences=sentences,
     )  # fmt: skip
 
 
@@ -263,7 +263,7 @@ def open_answer_cache(
 
     def kept_out(urls: Collection[str]) -> set[str]:
         pages = {stored(url, settings.serving.base_url) for url in urls}
-        return parts.decisions.for_search(pages)[0] & pages if parts.decisions else set()
+        return parts.decisions.for_search(pages)[0] & pages
 
     return AnswerCache(cache, made_from, name, settings.retrieval.answer_cache_hours * 3600, kept_out)
 

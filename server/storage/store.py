@@ -1,15 +1,15 @@
 """What every store has: queries and changes of one statement, and the columns of a record."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, Executable, Table
+from sqlalchemy import Column, ColumnElement, Connection, Executable, Table, delete
 from sqlalchemy.exc import IntegrityError
 
 from server.storage.database import Database
 from server.storage.errors import StorageError, UnknownSite
-from server.storage.statements import AnyRow, AnySelect, upsert
+from server.storage.statements import AnyRow, AnySelect, among, upsert
 
 Values = Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
 
@@ -79,6 +79,11 @@ class SiteRows(Store):
         """Store a row or rows, each in place of the one with the same key. Raises UnknownSite."""
         with self._adding() as connection:
             connection.execute(upsert(self._db.dialect, table), values)
+
+    def _remove(self, table: Table, urls: Collection[str]) -> None:
+        """Delete the rows of these pages. Unknown addresses are ignored."""
+        these = (table.c.site_id == self.site_id, among(self._db.dialect, table.c.url, "urls"))
+        self._write(delete(table).where(*these), {"urls": sorted(urls)})
 
 
 @contextmanager

@@ -80,7 +80,7 @@ def fill(runtime):
     pages.exclude("lantern", f"{ROOT}old-terms", BY)
     ContentStore(runtime.database, "lantern").remove_page(f"{ROOT}old-terms")
     ContentStore(runtime.database, "lantern").go_live()
-    pages.pin("lantern", f"{ROOT}returns", BY)
+    pages.set_pinned("lantern", f"{ROOT}returns", BY, pinned=True)
     texts = pages.texts("lantern", f"{ROOT}lamp-care")
     pages.edit("lantern", f"{ROOT}lamp-care", texts.title, "# Lamp care\n\nUse a dry cloth.", "seen", BY)
     for waiting in runtime.stores.crawls.waiting():

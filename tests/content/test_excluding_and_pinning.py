@@ -60,7 +60,7 @@ def test_links_of_an_excluded_page_are_still_followed(shop):
 
 def test_a_pinned_page_is_always_among_what_is_found_and_the_floor_holds(shop):
     question = "How much is the Glow Mini?"
-    shop.runtime.crawling.pages.pin("shop", shop.url("/install"), BY)
+    shop.runtime.crawling.pages.set_pinned("shop", shop.url("/install"), BY, pinned=True)
     (run,) = shop.work()
     assert run.state == "done"
     assert shop.url("/install") in pages_of(shop.found(question, limit=2))
@@ -71,14 +71,14 @@ def test_a_pinned_page_is_always_among_what_is_found_and_the_floor_holds(shop):
     assert shop.answer("Who won the football game last night?").outcome is Outcome.REFUSED
     shop.crawl()
     assert shop.url("/install") in pages_of(shop.found(question, limit=2))
-    shop.runtime.crawling.pages.unpin("shop", shop.url("/install"), BY)
+    shop.runtime.crawling.pages.set_pinned("shop", shop.url("/install"), BY, pinned=False)
     shop.work()
     assert shop.url("/install") not in pages_of(shop.found("Glow Mini price", limit=2))
 
 
 def test_a_change_makes_remembered_answers_anew(shop):
     generation = shop.runtime.stores.content("shop").live_generation()
-    shop.runtime.crawling.pages.pin("shop", shop.url("/prices"), BY)
+    shop.runtime.crawling.pages.set_pinned("shop", shop.url("/prices"), BY, pinned=True)
     shop.work()
     assert shop.runtime.stores.content("shop").live_generation() == generation + 1
 

@@ -170,7 +170,7 @@ def test_refused_input_does_not_count_as_failing(openai_server, make_chat):
 
 def test_a_spent_budget_stops_calls_before_they_are_made(openai_server, database):
     embedder = EMBEDDERS.load("openai")("test-embedding", base_url=openai_server.base_url, guard=HERE)
-    resilient = ResilientEmbedder(embedder, budgets=Budgets(UsageStore(database), 3))
+    resilient = ResilientEmbedder(embedder, CallLimits(), budgets=Budgets(UsageStore(database), 3))
     assert resilient.embed(["refund"])
     with pytest.raises(ModelError, match="MODEL_DAILY_TOKENS"):
         resilient.embed(["refund"])

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from server.answering.asking import ask
-from server.answering.writing.prompts import excerpts, fenced
+from server.answering.writing.prompts import excerpts
 from server.domain.answer import EMBEDDED
 from server.domain.chunk import ScoredChunk
+from server.domain.fencing import fenced
 from server.domain.protocols import ChatModel, Grader, Incidents, Prompt
 from server.domain.question import Query, Question
 from server.domain.reflection import Draft, Grade, GroundednessGrader, QueryTransformer, UsefulnessGrader
@@ -36,7 +37,9 @@ class ModelDocuments:
         """Return the chunks that the model names, in its order; if it fails, what `fallback` keeps."""
         if not chunks:
             return []
-        user = f"{excerpts(enumerate(chunks, 1), EXCERPT_CHARS)}\n<question>\n{query.text}\n</question>"
+        user = (
+            f"{excerpts(enumerate(chunks, 1), EXCERPT_CHARS)}\n<question>\n{fenced(query.text)}\n</question>"
+        )
         prompt = Prompt(DOCUMENTS_RULES, user, max_tokens=200, json={"relevant": [int]})
         named = ask(self._model, prompt, _numbers, self._incidents, self._site_id)
         if named is None:

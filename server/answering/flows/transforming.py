@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from server.answering.asking import ask, one_line
-from server.answering.writing.prompts import fenced
 from server.domain.chunk import ScoredChunk
+from server.domain.fencing import fenced
 from server.domain.protocols import ChatModel, Incidents, Prompt
 from server.domain.question import Query, Question
 from server.indexes.tokens import tokens

@@ -10,6 +10,7 @@ from itertools import zip_longest
 
 from server.answering.asking import ask, one_line
 from server.domain.chunk import ScoredChunk
+from server.domain.fencing import fenced
 from server.domain.protocols import ChatModel, Expander, Incidents, Prompt
 from server.domain.question import Query
 from server.indexes.tokens import tokens
@@ -144,10 +145,9 @@ class ModelExpander:
 
     def expand(self, query: Query, found: Sequence[ScoredChunk]) -> list[Query]:
         """Return the model's queries, or the fallback's. Never fails."""
-        fenced = query.text.replace("</", "<\u200b/")
         prompt = Prompt(
             _RULES.format(task=self._task),
-            f"<question>\n{fenced}\n</question>",
+            f"<question>\n{fenced(query.text)}\n</question>",
             max_tokens=300,
             json={"queries": [str]},
         )

@@ -27,7 +27,6 @@ class FactQuestion:
     kind: FactKind
     rest: frozenset[str]
     """Tokens of what else it says; empty for a general question."""
-    language: str
 
 
 def fact_questions(text: str, tried: Sequence[str]) -> Iterator[FactQuestion]:
@@ -38,7 +37,7 @@ def fact_questions(text: str, tried: Sequence[str]) -> Iterator[FactQuestion]:
         for kind in _ASKED:
             asked = card_pattern(code, f"asks_{_KEYS.get(kind, kind)}")
             if asked.search(text.strip()):
-                yield FactQuestion(kind, words_besides(asked, text.strip(), code), code)
+                yield FactQuestion(kind, words_besides(asked, text.strip(), code))
 
 
 def words_besides(pattern: re.Pattern[str], text: str, code: str) -> frozenset[str]:

@@ -17,6 +17,7 @@ from server.answering.asking import ask, one_line
 from server.answering.understanding.glossary import Found, languages, look_up, words
 from server.answering.understanding.question_words import content_text
 from server.answering.understanding.steps import Understanding
+from server.domain.fencing import fenced
 from server.domain.protocols import ChatModel, Incidents, Prompt
 from server.domain.question import Query
 from server.indexes.tokens import tokens
@@ -227,8 +228,7 @@ class ModelTranslationStep:
         query = so_far.query
         if not self._glossary.is_foreign(query):
             return so_far
-        fenced = query.text.replace("</", "<\u200b/")
-        user = f"<question>\n{fenced}\n</question>"
+        user = f"<question>\n{fenced(query.text)}\n</question>"
         target, site_id = self._glossary.target, so_far.question.site_id
         prompt = Prompt(_RULES.format(language=target), user, 200, json={"question": str})
         text = ask(self._model, prompt, _question, self._incidents, site_id, "translating a question")

@@ -1,13 +1,15 @@
 """Asks the visitor what is meant when a very short question fits several pages equally well."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from server.answering.asking import ask, one_line
 from server.answering.phrases import Phrase, asks_which, say
 from server.answering.understanding.reference import content_size
 from server.answering.writing.quotation import escape_markdown
 from server.domain.answer import Answer, Outcome
 from server.domain.chunk import ScoredChunk
-from server.domain.protocols import ChatModel, Incidents, ModelError, Prompt
+from server.domain.fencing import fenced
+from server.domain.protocols import ChatModel, Incidents, Prompt
 from server.domain.question import Query, Question
 from server.domain.sentences import plain_title
 from server.domain.site import Site
@@ -51,14 +53,14 @@ class ModelClarifier:
         if not answer:
             return None
         titles = "\n".join(f"- {title}" for _, title in answer.pages)
-        fenced = question.text.replace("</", "<\u200b/")
-        user = f"<question>\n{fenced}\n</question>\n<pages>\n{titles}\n</pages>"
-        try:
-            reply = self._model.complete(Prompt(_RULES, user, max_tokens=20, json={"verdict": str}))
-        except ModelError as error:
-            self._incidents.record(question.site_id, error.kind, f"asking back: {error}")
-            return answer
-        return None if '"clear"' in reply else answer
+        user = f"<question>\n{fenced(question.text)}\n</question>\n<pages>\n{fenced(titles)}\n</pages>"
+        prompt = Prompt(_RULES, user, max_tokens=20, json={"verdict": str})
+        verdict = ask(self._model, prompt, _verdict, self._incidents, question.site_id, "asking back")
+        return None if verdict == "clear" else answer
+
+
+def _verdict(reply: Mapping[str, object]) -> str | None:
+    return one_line(reply.get("verdict"))
 
 
 _RULES = """\

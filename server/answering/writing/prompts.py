@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from server.answering.verifying.leaks import LeakCheck, canary_of
 from server.domain.chunk import ScoredChunk
+from server.domain.fencing import attribute, fenced
 from server.domain.protocols import Prompt
 from server.domain.question import Question, Turn, VisitorPage
 
@@ -108,16 +109,6 @@ def _to_avoid(claims: Sequence[str]) -> str:
         return ""
     lines = "\n".join(f"- {fenced(claim[:300])}" for claim in claims)
     return f"<avoid>\nThe excerpts do not support these statements of an earlier try:\n{lines}\n</avoid>\n"
-
-
-def fenced(text: str) -> str:
-    """Escape text so that it cannot close the fence around it."""
-    return text.replace("</", "<\u200b/").replace("<chunk", "<\u200bchunk").replace("<page", "<\u200bpage")
-
-
-def attribute(text: str) -> str:
-    """Escape text for use as an attribute value in a tag."""
-    return " ".join(text.split()).replace('"', "'").replace("<", "(").replace(">", ")")[:200]
 
 
 def excerpts(numbered: Iterable[tuple[int, ScoredChunk]], max_chars: int = 0) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from flask import Response, jsonify, request
 
 from server.api.access import chat, configuration, crawling, dialogue, people_stores, stores
-from server.api.caller import json_body, known_site, limit, message_text, network_address
+from server.api.caller import bearer_token, json_body, known_site, limit, message_text, network_address
 from server.api.errors import ApiError
 from server.api.keyed.schemas import (
     AnswerRequest,
@@ -36,9 +36,8 @@ HOW = "Send an API key as Authorization: Bearer docent_..., made on the dashboar
 
 def known_key() -> ApiKey:
     """The key of the Authorization header. Raises ApiError: 401 without a key that works, 429."""
-    scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
-    secret = secret.strip()
-    if scheme.lower() != "bearer" or not secret:
+    secret = bearer_token()
+    if not secret:
         raise ApiError(401, "key_missing", HOW)
     key = people_stores().api_keys.find(secret) if secret.startswith(MARK) else None
     if key is None:

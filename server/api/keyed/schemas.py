@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StringConstraints
 
-from server.api.schemas import Identifier, RequestBody, SiteId
+from server.api.schemas import CitationResponse, Identifier, RequestBody, SiteId
 
 Line = Annotated[str, StringConstraints(max_length=2000)]
 Moment = Annotated[str, BeforeValidator(lambda at: at.isoformat() if isinstance(at, date) else at)]
@@ -80,17 +80,6 @@ class SiteListResponse(BaseModel):
     sites: list[SiteResponse]
 
 
-class CitationOfMessage(BaseModel):
-    """The proof of a claim."""
-
-    number: int
-    url: str
-    title: str
-    quote: str
-    link: str
-    corrected: bool = False
-
-
 class MessageResponse(BaseModel):
     """A question with its answer."""
 
@@ -102,7 +91,7 @@ class MessageResponse(BaseModel):
     answer: str
     model: str
     strategy: str
-    citations: list[CitationOfMessage] = Field([], description="Of one conversation only, not in the list.")
+    citations: list[CitationResponse] = Field([], description="Of one conversation only, not in the list.")
 
 
 class ConversationResponse(BaseModel):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, Field, TypeAdapter
 
-from server.answering.writing.prompts import fenced
+from server.domain.fencing import fenced
 from server.domain.protocols import ChatModel, ModelError, Prompt
 from server.domain.spending import Spending, charged
 from server.evaluation.judges.embedded import OF_ANSWER

@@ -13,7 +13,7 @@ from itertools import groupby
 
 from server.domain.chunk import Chunk
 from server.domain.protocols import Prompt
-from server.domain.sentences import lines, split_sentences
+from server.domain.sentences import prose_lines, split_sentences
 from server.retrieval.published.derived.asking import ModelTask, reply_object, reply_text, shortened
 from server.retrieval.published.derived.build import Kit
 
@@ -64,7 +64,7 @@ class ChunkContext:
         return " ".join(part for part in parts if part)
 
     def added(self, chunk: Chunk) -> str:
-        """Return what of it the chunk does not say itself."""
+        """Return the parts of the context that the chunk's text lacks."""
         parts = (*self.above[-1:], self.page.name, self.page.summary, self.section)
         return "\n".join(part for part in parts if part and part not in chunk.text)
 
@@ -119,10 +119,8 @@ def _task(chunks: Sequence[Chunk], name: str = "", said: str = "") -> ModelTask[
 def first_sentence(chunks: Sequence[Chunk]) -> str:
     """The first that is long enough to say something; "" where there is none."""
     for chunk in chunks:
-        code = False
-        for marker, line in lines(chunk.text):
-            code ^= line.lstrip().startswith("```")
-            if code or marker or "\t" in line:
+        for marker, line in prose_lines(chunk.text):
+            if marker or "\t" in line:
                 continue
             for sentence in split_sentences(line):
                 if len(sentence) >= SHORTEST and re.search(r"\w\W+\w", sentence):

@@ -278,7 +278,7 @@ def _parts_of(
         for chunk in page:
             texts, under = children(chunk.text, options.child), chunk.heading
             if options.mode == "window":
-                # Over a sentence stands the last heading, which is all that it can bear.
+                # A sentence gets only its last heading; more would outweigh it.
                 texts = sentences(chunk.text)
                 under = chunk.heading_path[-1] if chunk.heading_path else under
             for text in texts if len(texts) > 1 else ():

@@ -21,7 +21,7 @@ from sklearn.preprocessing import normalize
 
 from server.domain.chunk import Chunk
 from server.domain.protocols import Prompt
-from server.domain.sentences import lines, split_sentences
+from server.domain.sentences import lines, prose_lines, split_sentences
 from server.indexes.tokens import page_tokens
 from server.languages.scripts import UNSPACED_CHARACTER
 from server.retrieval.published.derived.asking import ModelTask, reply_text, shortened
@@ -122,11 +122,8 @@ def _sentences(texts: Sequence[str]) -> list[str]:
 
 def _telling(text: str) -> Iterator[str]:
     """Sentences of some length; no code, no rows of tables."""
-    code = False
-    for _, line in lines(text):
-        if line.lstrip().startswith("```"):
-            code = not code
-        elif not code and "\t" not in line:
+    for _, line in prose_lines(text):
+        if "\t" not in line:
             for sentence in split_sentences(line):
                 shortest = SHORTEST_SENTENCE // (2 if UNSPACED_CHARACTER.search(sentence) else 1)
                 if shortest <= len(sentence) <= LONGEST_SENTENCE:
@@ -134,7 +131,7 @@ def _telling(text: str) -> Iterator[str]:
 
 
 def _likeness(of_sentence: Sequence[Sequence[str]]) -> Floats:
-    """Cosine of the tf-idf vectors of each two."""
+    """Return the cosine of every pair of tf-idf vectors."""
     number: dict[str, int] = {}
     columns = [number.setdefault(token, len(number)) for found in of_sentence for token in found]
     if not columns:

@@ -16,7 +16,7 @@ from server.storage.content.site_facts import MADE_FROM
 from server.storage.schema.content import page_facts as facts
 from server.storage.schema.content import page_moves, pages
 from server.storage.schema.sites import site_notes
-from server.storage.statements import among, upsert, upsert_changed
+from server.storage.statements import upsert, upsert_changed
 from server.storage.store import SiteRows
 
 
@@ -52,8 +52,7 @@ class PageFactStore(SiteRows):
 
     def remove(self, urls: Sequence[str]) -> None:
         """Delete the facts of these pages. Unknown addresses are ignored."""
-        these = (facts.c.site_id == self.site_id, among(self._db.dialect, facts.c.url, "urls"))
-        self._write(delete(facts).where(*these), {"urls": list(urls)})
+        self._remove(facts, urls)
 
 
 def _facts(value: Mapping[str, Any], links: dict[tuple[str, str], tuple[str, str]]) -> PageFacts:

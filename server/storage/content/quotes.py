@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import func, select
 
 from server.storage.columns import now
 from server.storage.schema.content import page_citations as citations
@@ -64,10 +64,8 @@ class QuoteHealth:
     url: str
     content_hash: str
     """Hash of the text that was checked; empty if the page was not in the index."""
-    checked: int
-    """Number of different quotes that were checked, the newest ones."""
     broken: int
-    """Number of them that were no longer on the page."""
+    """Number of the checked quotes that were no longer on the page."""
     checked_at: datetime
 
 
@@ -90,8 +88,7 @@ class PageQuotes(SiteRows):
 
     def remove(self, urls: Collection[str]) -> None:
         """Delete the results of these pages."""
-        these = (quotes.c.site_id == self.site_id, among(self._db.dialect, quotes.c.url, "urls"))
-        self._write(delete(quotes).where(*these), {"urls": sorted(urls)})
+        self._remove(quotes, urls)
 
     def lost(self, limit: int, offset: int = 0) -> list[QuoteHealth]:
         """Return quoted pages that are no longer in the index, most quotes first."""

@@ -160,8 +160,8 @@ def _remove_from_reports(
 
 EVERY_S = 60.0
 SCRUBBED_FOR = timedelta(minutes=10)
-"""So long after an erasure the files are rewritten every minute. Answers that were being written then can be
-resumed, and so are kept, for five minutes."""
+"""For this long after an erasure, the files are rewritten every minute. Answers that were being
+written then can be resumed, and so are kept, for five minutes."""
 AT_LEAST_EVERY = timedelta(hours=1)
 
 

@@ -171,9 +171,9 @@ class CrawlStore(Store):
         self.get(crawl_id)
         return False
 
-    def set_aside(self, run: CrawlRun, message: str = "") -> bool:
+    def set_aside(self, run: CrawlRun) -> bool:
         """Pause a crawl; false if its state has changed in the meantime."""
-        return self._shift(run, state=PAUSED, message=message, **_IDLE)
+        return self._shift(run, state=PAUSED, message="", **_IDLE)
 
     def release(self, run: CrawlRun, wanted: str | None = None, message: str = "") -> bool:
         """Return a crawl to the queue, with a new request of its operator (None: unchanged) and what it waits

@@ -39,8 +39,6 @@ class Operator:
     role: Role = Role.OWNER
     totp_secret: str = ""
     """Sealed; empty without an authenticator app."""
-    totp_step: int = 0
-    """Time step of the last code used: no code is accepted twice."""
     sites: SiteSet = None
     """The sites that were given to this person. An owner sees all of them regardless."""
     language: str = ""

@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import threading
 import time
-from email.utils import formatdate
 
 import pytest
 
-from crawler.fetching.pacer import Pacer, retry_after_s
+from crawler.fetching.pacer import Pacer
 
 HERE, THERE = "https://example.com/a", "https://other.example/b"
 
@@ -118,17 +117,3 @@ def test_who_waits_for_a_slot_leaves_when_the_crawl_stops(stop) -> None:
         stop.set()
         waiting.join(timeout=5)
     assert answers == [False]
-
-
-@pytest.mark.parametrize(
-    ("value", "seconds"),
-    [("7", 7.0), (" 120 ", 120.0), ("soon", 3.0), ("", 3.0), ("-5", 3.0), ("٣", 3.0), ("9" * 400, 3.0)],
-)
-def test_retry_after_is_a_number_or_a_default(value: str, seconds: float) -> None:
-    assert retry_after_s(value, 3.0) == seconds or len(value) > 100
-
-
-def test_retry_after_may_be_a_date() -> None:
-    later = formatdate(time.time() + 60, usegmt=True)
-    assert 55 < retry_after_s(later, 1.0) <= 61
-    assert retry_after_s(formatdate(time.time() - 60, usegmt=True), 1.0) == 0.0

@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 
 from server.domain.chunk import Chunk
 from server.domain.derived import Monitor, Plan, Unwatched, record_id
+from server.domain.fencing import attribute, fenced
 from server.domain.protocols import ChatModel, Prompt
 from server.domain.spending import Spending, Used, charged
 from server.storage.content.derived import ModelReplies
@@ -50,7 +51,7 @@ class Tally:
     cost: float = 0.0
 
     def plan(self) -> Plan:
-        """Return the same as what a build would take."""
+        """Return these counts as a Plan."""
         return Plan(self.calls, self.tokens_in, self.tokens_out, self.cost, self.remembered)
 
 
@@ -190,9 +191,8 @@ def reply_text(reply: str, name: str) -> str:
 
 def tagged(name: str, chunk: Chunk, most: int) -> str:
     """Return the beginning of a chunk between tags, under its heading; nothing in it ends the tags."""
-    heading = " ".join(chunk.heading.split()).replace('"', "'").replace("<", "(").replace(">", ")")[:300]
-    text = chunk.text[:most].replace("</", "<\u200b/").replace(f"<{name}", f"<\u200b{name}")
-    return f'<{name} heading="{heading}">\n{text}\n</{name}>'
+    text = fenced(chunk.text[:most]).replace(f"<{name}", f"<\u200b{name}")
+    return f'<{name} heading="{attribute(chunk.heading)}">\n{text}\n</{name}>'
 
 
 def shortened(text: str, most: int) -> str:

@@ -24,7 +24,7 @@ from itertools import combinations
 from server.domain.chunk import Chunk
 from server.domain.derived import Monitor
 from server.domain.protocols import Prompt
-from server.domain.sentences import lines, plain_heading, plain_title, split_sentences
+from server.domain.sentences import plain_heading, plain_title, prose_lines, split_sentences
 from server.indexes.tokens import letters_of
 from server.languages.stop_words import STOP_WORDS
 from server.retrieval.published.derived.asking import ModelTask
@@ -114,7 +114,7 @@ def cleaned(text: str, longest: int) -> str:
 
 
 def rows(reply: str) -> Iterator[list[str]]:
-    """The fields of each line that has several, whatever stands around them."""
+    """Yield the fields of each line with at least three, without list marks and quotes."""
     for line in reply.split("\n"):
         bare = _LIST_MARK.sub("", line).strip().strip("()`")
         fields = [field.strip(_AROUND) for field in _BAR.split(bare)]
@@ -292,14 +292,10 @@ def heads_of(chunk: Chunk) -> list[str]:
 
 def sentences_of(text: str) -> Iterator[str]:
     """Sentences of a text, without those of code."""
-    code = False
-    for _, content in lines(text):
-        if content.lstrip().startswith("```"):
-            code = not code
-        elif not code:
-            for sentence in split_sentences(content.replace("\t", " ")):
-                if not _CODE.search(sentence):
-                    yield sentence[:LONGEST_SENTENCE]
+    for _, content in prose_lines(text):
+        for sentence in split_sentences(content.replace("\t", " ")):
+            if not _CODE.search(sentence):
+                yield sentence[:LONGEST_SENTENCE]
 
 
 KIND = "entities and relations"

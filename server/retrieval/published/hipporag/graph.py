@@ -36,8 +36,8 @@ def walks(edges: csr_matrix) -> csr_matrix:
 
 
 def pagerank(walk: csr_matrix, reset: Floats, damping: float, tolerance: float = TOLERANCE) -> Floats:
-    """The share of its time that a walker spends at each node who follows an edge with probability
-    `damping` and else starts again at a node drawn by `reset`; so he does at a node without edges.
+    """Return the share of time that a random walk spends at each node: it follows an edge with probability
+    `damping`; otherwise, and at nodes without edges, it restarts at a node drawn by `reset`.
 
     Sums to 1; zeros for a `reset` of zeros.
     """

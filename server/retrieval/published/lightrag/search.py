@@ -213,7 +213,7 @@ def by_polling(lists: Sequence[Sequence[str]], most: int) -> list[str]:
 
 
 def by_cosine(lists: Sequence[Sequence[str]], cosine: Mapping[str, float], per_item: int) -> list[str]:
-    """Return those nearest to the question of all: half of `per_item` for each list."""
+    """Return the chunks nearest to the question, `per_item` / 2 per list, chosen from all lists together."""
     wanted = per_item * len(lists) // 2 or 1
     every = list(dict.fromkeys(chunk for chunks in lists for chunk in chunks if chunk in cosine))
     return sorted(every, key=lambda chunk: (-cosine[chunk], chunk))[:wanted]
