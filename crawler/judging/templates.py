@@ -218,6 +218,11 @@ _FACT = re.compile(r"\d|\w@\w|[一二三四五六七八九十百]")
 _NO_FACT = re.compile(r"©|\(c\)|copyright|cookie|powered by", re.IGNORECASE)
 _NUMBER = re.compile(r"\w@\w|\d{6,}")
 """What makes even a copyright notice worth keeping: an e-mail address, a number of registration."""
+_CONTACT = re.compile(
+    r"\w@\w|(?<![\w.-])(?!\d\d[./-]\d\d[./-]\d{4}\b)(?:\+\d|\(\d|0)[\d ()/.-]{6,}\d"
+    r"|(?<!\d)\d{3}[-. ]\d{3}[-. ]\d{4}(?!\d)"
+)
+"""An e-mail address or a telephone number, which is worth keeping however short; but not a date."""
 _SAYS_SOMETHING = 25
 _WIDE_SAYS_SOMETHING = 10
 
@@ -375,6 +380,8 @@ def _says_something(text: str) -> bool:
 
     Such lines hold numbers. Slogans, calls to subscribe and copyright notices do not count.
     """
+    if _CONTACT.search(text):
+        return True
     least = _SAYS_SOMETHING if text.isascii() else _WIDE_SAYS_SOMETHING
     if len(text) < least or not _FACT.search(text):
         return False

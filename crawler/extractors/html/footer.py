@@ -1,7 +1,8 @@
-"""Facts in the footer of a page: address, telephone, e-mail, opening hours, numbers of registration.
+"""Facts in the footer and beside a page: address, telephone, e-mail, opening hours, numbers of registration.
 
-A footer is on every page, so most of it is no content. The lines that visitors ask for may be nowhere else:
-they are read below the headings of the footer, and the site's template keeps them on one page.
+A footer is on every page, and an <aside> is mostly links and advertisements, so most of both is no content.
+The lines that visitors ask for may be nowhere else: they are read below the headings of the footer or aside,
+and the site's template keeps them on one page.
 """
 
 import re
@@ -14,6 +15,8 @@ from crawler.extractors.html.main_content import Boilerplate
 from crawler.extractors.text import text_length
 from crawler.page import Block
 
+_TAGS = frozenset({"footer", "aside"})
+_ROLES = frozenset({"contentinfo", "complementary"})
 _NAMES = re.compile(r"(?:^|[\s_-])(?:site|page|global|main)?-?footer(?:$|[\s_-])", re.IGNORECASE)
 _FACT = re.compile(
     r"[\w.+-]+@[\w-]+\.\w"  # an e-mail address
@@ -31,7 +34,7 @@ _LARGEST = 6_000
 
 
 def footer_facts(root: _Element) -> tuple[Block, ...]:
-    """Return the lines of the page's footer that hold a fact, as blocks below its headings."""
+    """Return the lines of the page's footer and asides that hold a fact, as blocks below their headings."""
     found: list[Block] = []
     for footer in _footers(root):
         whole = deepcopy(footer)
@@ -43,9 +46,9 @@ def footer_facts(root: _Element) -> tuple[Block, ...]:
 
 
 def _footers(root: _Element) -> list[_Element]:
-    """Return the outermost footers that are not part of an article."""
+    """Return the outermost footers and asides that are not part of an article."""
     found: list[_Element] = []
-    for element in root.iter("footer", "div", "section", "address"):
+    for element in root.iter("footer", "aside", "div", "section", "address"):
         if not _is_footer(element) or text_length(element) > _LARGEST:
             continue
         above = set(element.iterancestors())
@@ -55,7 +58,7 @@ def _footers(root: _Element) -> list[_Element]:
 
 
 def _is_footer(element: _Element) -> bool:
-    if element.tag == "footer" or element.get("role") == "contentinfo":
+    if element.tag in _TAGS or element.get("role") in _ROLES:
         return True
     return bool(_NAMES.search(f"{element.get('id') or ''} {element.get('class') or ''}"))
 

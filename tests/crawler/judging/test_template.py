@@ -248,6 +248,25 @@ def test_a_copyright_notice_with_a_number_of_registration_stays_on_one_page() ->
 
 
 @pytest.mark.parametrize(
+    ("line", "pages_with_it"),
+    [
+        ("+44 1223 781200", 1),
+        ("(09) 457 2821", 1),
+        ("0800 389 2500", 1),
+        ("01.23.45.67.89", 1),
+        ("1-800-827-1000", 1),
+        ("help@lamps.example", 1),
+        ("05/06/2024", 0),
+        ("2024-06-05", 0),
+        ("Follow us", 0),
+    ],
+)
+def test_a_short_line_of_contact_stays_on_one_page_and_other_short_lines_on_none(line, pages_with_it) -> None:
+    found = cleaned([page(n, own(n), Block(line)) for n in range(30)])
+    assert sum(Block(line) in each.blocks for each in found) == pages_with_it
+
+
+@pytest.mark.parametrize(
     ("titles", "name"),
     [
         ([f"Lamp {n} | Lamp Works" for n in range(8)], "Lamp Works"),
