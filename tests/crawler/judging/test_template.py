@@ -63,8 +63,23 @@ def test_the_first_pages_of_a_crawl_wait_until_the_template_is_known() -> None:
 
 def test_facts_in_furniture_stay_on_the_page_nearest_to_the_start() -> None:
     found = cleaned([page(n) for n in range(7)] + [page(9, path="a")])
-    assert found[7].blocks == (own(9), FOOTER), "the telephone number is still on one page"
+    assert found[7].blocks == (BANNER, own(9), FOOTER), "what it says is still on one page"
     assert sum(FOOTER in each.blocks for each in found) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "pages_with_it"),
+    [
+        ("You can also download the form as a file and send it to us by post.", 1),
+        ("Sie können das Formular auch herunterladen und uns per Post „schicken.“", 1),
+        ("Green Corner, the garden shop with the friendly people in the valley", 0),
+        ("We use cookies to make this website a better place for you and for us.", 0),
+        ("Everything for your garden.", 0),
+    ],
+)
+def test_prose_of_most_pages_stays_on_one_and_slogans_on_none(line: str, pages_with_it: int) -> None:
+    found = cleaned([page(n, own(n), Block(line)) for n in range(30)])
+    assert sum(Block(line) in each.blocks for each in found) == pages_with_it
 
 
 def test_a_few_pages_say_nothing_about_a_site() -> None:
