@@ -74,6 +74,10 @@ class Outline:
         """Close the headings that were lent by the block before."""
         self._close(next((at for at, one in enumerate(self._stack) if one.is_lent), len(self._stack)))
 
+    def end(self) -> None:
+        """Close all headings."""
+        self._close(0)
+
     def _close(self, length: int) -> None:
         """Close the headings from this place of the stack on."""
         while len(self._stack) > length:

@@ -66,6 +66,18 @@ CASES = {
         f"<li><a href=/c>Three</a></li></ul><h2>Fees</h2><p>None at all.</p>",
         [("", None), ("Fees", "None at all.")],
     ),
+    "a heading at the end of the page is text if it is a sentence": (
+        "<h2>Lab</h2><p>It is in the basement.</p><h2>We meet every Wednesday in the lab.</h2><h3>See you there!</h3>",
+        [("Lab", "It is in the basement."), ("We meet every Wednesday in the lab.", "See you there!")],
+    ),
+    "a heading at the end of the page is that of a menu if it is no sentence": (
+        "<h2>Lab</h2><p>It is in the basement.</p><h2>Was this page helpful?</h2>",
+        [("Lab", "It is in the basement.")],
+    ),
+    "a quotation keeps the name of its speaker": (
+        "<blockquote><p>I love my work.</p><footer>Jodie, teacher</footer></blockquote><footer>A menu</footer>",
+        [("", "I love my work."), ("", "Jodie, teacher")],
+    ),
     "a link back at the end of the page is navigation": (
         "<h2>Fees</h2><p>None at all, for nobody, at any time of the year, in all of our rooms.</p><p><a href=/>Back</a></p>",
         [("Fees", "None at all, for nobody, at any time of the year, in all of our rooms.")],

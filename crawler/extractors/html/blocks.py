@@ -44,6 +44,8 @@ _SHORT_LINK = 30
 """Most characters of a paragraph that is navigation if all of it is a link to a page above."""
 _TELLING = 20
 """Characters from which on the name of a picture tells something."""
+_ENDS = (".", "!", "。", "！")
+"""Of a sentence, not of the heading of a menu or form ("Was this page helpful?")."""
 _SCOPED = frozenset({"blockquote", "figure", "li", "dd", "td", "th", "tr", "aside", "fieldset"})
 _LENDING = frozenset({"td", "th"})
 """A heading alone in a cell heads the rest of its row."""
@@ -55,7 +57,7 @@ def read_blocks(
     """All content below `main`; `panels` are its tabs and folded sections with their labels."""
     walk = _Walk(boilerplate, panels or {})
     walk.container(main, 0)
-    walk.flush()  # a heading that nothing follows any more is that of a menu or of comments
+    walk.end()
     return tuple(_without_menus(walk.blocks, walk.linkish))
 
 
@@ -74,6 +76,7 @@ class _Walk:
         """Characters of the current paragraph that are in links to pages above this one."""
         self._marker = ""
         self._callouts = 0
+        self._ended = False
         self._in_links = False
         self._language = self._declared = ""
         self._handlers: dict[str, Callable[[_Element, int], None]] = {
@@ -122,14 +125,20 @@ class _Walk:
                 self.linkish.add(len(self.blocks))  # "Back to all posts"
             self._paragraph(text)
 
+    def end(self) -> None:
+        """End the page."""
+        self.flush()
+        self._ended = True
+        self._outline.end()
+
     def _paragraph(self, text: str) -> None:
         marker, self._marker = self._marker, ""
         self._add(marker + text, "list" if marker else "text")
 
     def _heading_alone(self, heading: str) -> None:
         """Read a heading with nothing under it as text, such as a name on a card. At the top of the page it
-        is a logo and is left out."""
-        if self.blocks or self._outline.path:
+        is a logo, at the end that of a menu or of comments unless it is a sentence, and is left out."""
+        if (self.blocks or self._outline.path) and not (self._ended and not heading.endswith(_ENDS)):
             self._paragraph(heading)
 
     def _add(self, text: str, kind: BlockKind) -> None:

@@ -142,7 +142,8 @@ class Boilerplate:
         """Return whether `element`, with everything below it, is no content."""
         tag = element.tag
         if tag in _DROPPED_TAGS:
-            return True
+            # The footer of a quotation says whose words they are.
+            return tag != "footer" or next(element.iterancestors("blockquote"), None) is None
         if self.panels and element in self.panels:
             return False
         items = element.items()
