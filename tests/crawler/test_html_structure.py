@@ -78,6 +78,28 @@ CASES = {
         "<blockquote><p>I love my work.</p><footer>Jodie, teacher</footer></blockquote><footer>A menu</footer>",
         [("", "I love my work."), ("", "Jodie, teacher")],
     ),
+    "an empty line ends a paragraph": (
+        "<p>We open at nine.<br> <br>Adults pay ten pounds.<br>Children pay six.</p>",
+        [("", "We open at nine."), ("", "Adults pay ten pounds. Children pay six.")],
+    ),
+    "a title on a line of its own is not part of the text below": (
+        "<p><strong>By fax</strong><br>Fax your completed form to the office in Leeds.<br><br>"
+        "<b>By post</b><br>Post your completed form to the office in Leeds.</p>"
+        "<p><b>Adults</b><br>ten pounds</p><address><b>Office</b><br>The Old Mill by the river in the town of Leigh</address>",
+        [
+            ("", "By fax"),
+            ("", "Fax your completed form to the office in Leeds."),
+            ("", "By post"),
+            ("", "Post your completed form to the office in Leeds."),
+            ("", "Adults ten pounds"),
+            ("", "Office The Old Mill by the river in the town of Leigh"),
+        ],
+    ),
+    "a title in an item of a list has a line of its own": (
+        "<ul><li><a href=/care>Health care</a><br>Learn how to apply and what you pay.</li>"
+        "<li>First line.<br><br>Last line.</li></ul>",
+        [("", "- Health care\n  Learn how to apply and what you pay.\n- First line.\n  Last line.")],
+    ),
     "a link back at the end of the page is navigation": (
         "<h2>Fees</h2><p>None at all, for nobody, at any time of the year, in all of our rooms.</p><p><a href=/>Back</a></p>",
         [("Fees", "None at all, for nobody, at any time of the year, in all of our rooms.")],

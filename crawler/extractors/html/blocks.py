@@ -15,6 +15,7 @@ from lxml.etree import _Element
 
 from crawler.extractors.html.lists_and_tables import (
     definition_lines,
+    ends_paragraph,
     is_compact,
     is_data_table,
     is_plain_list,
@@ -171,6 +172,9 @@ class _Walk:
             handler(element, depth)
         elif tag == "br":
             self._inline.append(" ")
+            if ends_paragraph(element):
+                self._linked = 0  # the title of what follows is no navigation
+                self.flush()
         elif tag not in BLOCK_TAGS:
             if tag in _NAMED and not text_length(element):
                 self._wordless(element)
