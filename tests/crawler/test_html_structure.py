@@ -100,6 +100,31 @@ CASES = {
         "<li>First line.<br><br>Last line.</li></ul>",
         [("", "- Health care\n  Learn how to apply and what you pay.\n- First line.\n  Last line.")],
     ),
+    "bold paragraphs head what is below them": (
+        "<h2>Tour</h2><div><p><strong>Is there a cost?</strong></p><p>No.</p><p><b>How long is it?</b></p><ul><li>Ten hours</li></ul>"
+        "<p><strong>Parking</strong><br>free</p></div><p>Book a week before.</p><h3>Food</h3><p>Bring your own.</p>",
+        [
+            ("Tour > Is there a cost?", "No."),
+            ("Tour > How long is it?", "- Ten hours"),
+            ("Tour", "Parking free"),
+            ("Tour", "Book a week before."),
+            ("Tour > Food", "Bring your own."),
+        ],
+    ),
+    "bold paragraphs in a folded section are below its summary": (
+        "<details><summary>Visits</summary><p><b>By bus</b></p><p>Line 4.</p><p><b>By car</b></p><p>Exit 7.</p></details>",
+        [("Visits > By bus", "Line 4."), ("Visits > By car", "Exit 7.")],
+    ),
+    "a bold paragraph alone is no heading": (
+        "<p><strong>Our motto</strong></p><p>Repair first.</p>",
+        [("", "Our motto"), ("", "Repair first.")],
+    ),
+    "bold sentences, labels, file names and links are no headings": (
+        "<p><b>We are closed.</b></p><p>One.</p><p><b>Note</b></p><p>Two.</p><p><b>/etc/lamp.conf</b></p><p>Three.</p>"
+        "<p><b><a href=/a>The form</a></b></p><p>Four.</p><p><b>Left bold</b></p><p><b>Right bold</b></p>",
+        [("", None), ("", "One."), ("", "Note"), ("", "Two."), ("", "/etc/lamp.conf"), ("", "Three.")]
+        + [("", "The form"), ("", "Four."), ("", "Left bold"), ("", "Right bold")],
+    ),
     "a link back at the end of the page is navigation": (
         "<h2>Fees</h2><p>None at all, for nobody, at any time of the year, in all of our rooms.</p><p><a href=/>Back</a></p>",
         [("Fees", "None at all, for nobody, at any time of the year, in all of our rooms.")],

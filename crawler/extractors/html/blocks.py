@@ -45,6 +45,8 @@ _SHORT_LINK = 30
 """Most characters of a paragraph that is navigation if all of it is a link to a page above."""
 _TELLING = 20
 """Characters from which on the name of a picture tells something."""
+_LONGEST_BOLD = 80
+_FILE_NAME = re.compile(r"\S*[./_]\S*$")
 _ENDS = (".", "!", "。", "！")
 """Of a sentence, not of the heading of a menu or form ("Was this page helpful?")."""
 _SCOPED = frozenset({"blockquote", "figure", "li", "dd", "td", "th", "tr", "aside", "fieldset"})
@@ -78,6 +80,7 @@ class _Walk:
         self._marker = ""
         self._callouts = 0
         self._ended = False
+        self._bold: dict[_Element, frozenset[_Element]] = {}
         self._in_links = False
         self._language = self._declared = ""
         self._handlers: dict[str, Callable[[_Element, int], None]] = {
@@ -109,6 +112,9 @@ class _Walk:
                 self._element(child, depth)
             if child.tail:
                 self._inline.append(child.tail)
+        if self._bold.get(element):
+            self.flush()
+            self._outline.end_minor()
 
     def _card(self, element: _Element, depth: int) -> None:
         self.flush()
@@ -187,8 +193,28 @@ class _Walk:
             self._label(element)
         elif tag in _SCOPED:
             self._scoped(element, depth)
+        elif tag == "p" and (bold := self._bold_headings(element.getparent())):
+            self._below_bold(element, bold, depth)
         else:
             self._block(element, depth)
+
+    def _bold_headings(self, parent: _Element | None) -> frozenset[_Element]:
+        """Return the bold paragraphs of `parent` that serve as headings. One alone may be anything."""
+        if parent is None:
+            return frozenset()
+        if parent not in self._bold:
+            found = frozenset(child for child in parent.iterchildren("p") if _is_bold_heading(child))
+            self._bold[parent] = found if len(found) > 1 else frozenset()
+        return self._bold[parent]
+
+    def _below_bold(self, element: _Element, bold: frozenset[_Element], depth: int) -> None:
+        if element in bold:
+            self.flush()
+            self._outline.push_minor(fold(plain_text(element)), anchor_of(element) or self._outline.anchor)
+            return
+        if _begins_with_label(element):
+            self._outline.end_minor()
+        self._block(element, depth)
 
     def _inline_element(self, element: _Element, depth: int) -> None:
         before, first = len(self._inline), len(self.blocks)
@@ -386,6 +412,39 @@ def _joined_item(blocks: list[Block]) -> list[Block]:
 def _is_label(element: _Element) -> bool:
     """Whether this is the title of a note: <p class="title">, or the header of a table used as a note."""
     return element.tag == "th" or (element.tag == "p" and bool(_TITLE.search(element.get("class") or "")))
+
+
+def _is_bold_heading(element: _Element) -> bool:
+    """Return whether all of a paragraph is bold, it reads as a heading, and a block follows that is not bold."""
+    if not _bold(element):
+        return False
+    text = fold(plain_text(element))
+    below = element.getnext()
+    return (
+        3 <= len(text) <= _LONGEST_BOLD
+        and text[-1] not in ".,;:!。，；：！"
+        and text.casefold() not in _LABELS
+        and not _FILE_NAME.match(text)
+        and next(element.iter("a", "br"), None) is None
+        and below is not None
+        and below.tag in BLOCK_TAGS
+        and below.tag not in HEADINGS
+        and text_length(below) > 0
+        and not _bold(below)
+    )
+
+
+def _bold(element: _Element) -> bool:
+    """Return whether all of an element is in one <strong> or <b>."""
+    if len(element) != 1 or (element.text or "").strip() or (element[0].tail or "").strip():
+        return False
+    return element[0].tag in ("strong", "b")
+
+
+def _begins_with_label(element: _Element) -> bool:
+    """Return whether a paragraph begins with a bold line of its own, as <strong>By post</strong><br>."""
+    below = element[0].getnext() if len(element) and element[0].tag in ("strong", "b") else None
+    return below is not None and below.tag == "br" and not (element.text or element[0].tail or "").strip()
 
 
 def _without_menus(blocks: list[Block], linkish: set[int]) -> list[Block]:
