@@ -125,6 +125,22 @@ CASES = {
         [("", None), ("", "One."), ("", "Note"), ("", "Two."), ("", "/etc/lamp.conf"), ("", "Three.")]
         + [("", "The form"), ("", "Four."), ("", "Left bold"), ("", "Right bold")],
     ),
+    "text of a list outside its items is read": (
+        "<ul>The board decides by <b>vote</b> of all.</ul><ol>Bring:<li>a lamp</li>and if you can<div><li>a bulb</li></div></ol>",
+        [("", "The board decides by vote of all."), ("", "Bring:\n1. a lamp\nand if you can\n2. a bulb")],
+    ),
+    "what stands between the items of a list with code is read": (
+        "<ol>First:<div><li><p>Run it.</p><pre>make</pre></li></div><p>It takes a minute.</p><ul><li>or two</li></ul>"
+        "<li>Done.</li></ol>",
+        [
+            ("", "First:"),
+            ("", "1. Run it."),
+            ("", "make"),
+            ("", "It takes a minute."),
+            ("", "- or two"),
+            ("", "2. Done."),
+        ],
+    ),
     "a link back at the end of the page is navigation": (
         "<h2>Fees</h2><p>None at all, for nobody, at any time of the year, in all of our rooms.</p><p><a href=/>Back</a></p>",
         [("Fees", "None at all, for nobody, at any time of the year, in all of our rooms.")],

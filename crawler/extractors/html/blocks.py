@@ -20,6 +20,7 @@ from crawler.extractors.html.lists_and_tables import (
     is_data_table,
     is_plain_list,
     list_lines,
+    list_parts,
     marker_of,
     table_lines,
     term_name,
@@ -284,14 +285,20 @@ class _Walk:
         if is_plain_list(element):
             self._add_lines(list_lines(element, self._drops), "list")
             return
-        for number, item in enumerate(element.iterchildren("li")):
-            if self._drops(item):
-                continue
-            first = len(self.blocks)
-            self._marker = marker_of(element, item, number)
-            self._scoped(item, depth + 1)
-            self._marker = ""
-            self.blocks[first:] = _joined_item(self.blocks[first:])
+        number = 0
+        for item in list_parts(element, self._drops):
+            if isinstance(item, str):
+                self._paragraph(item)
+            elif item.tag != "li":
+                self._element(item, depth + 1)
+                self.flush()
+            else:
+                first = len(self.blocks)
+                self._marker = marker_of(element, item, number)
+                self._scoped(item, depth + 1)
+                self._marker = ""
+                self.blocks[first:] = _joined_item(self.blocks[first:])
+                number += 1
 
     def _definitions(self, element: _Element, depth: int) -> None:
         self.flush()

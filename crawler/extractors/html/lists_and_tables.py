@@ -33,13 +33,37 @@ def marker_of(parent: _Element, item: _Element, position: int) -> str:
     return f"{_number(item.get('value'), first + position)}. "
 
 
+def list_parts(
+    element: _Element, dropped: Callable[[_Element], bool], depth: int = 0
+) -> Iterator[str | _Element]:
+    """The items of a list without wrappers around them, and what HTML does not allow there but pages have:
+    other elements, and text."""
+    inline = [element.text or ""]
+    for child in element:
+        tail = child.tail or ""
+        if isinstance(child.tag, str) and not dropped(child):
+            wraps = child.tag not in _LISTS and child.find("li") is not None and depth < _DEEPEST
+            in_text = tail.strip() or any(map(str.strip, inline))
+            if wraps or child.tag in BLOCK_TAGS or not in_text:
+                yield from _paragraph(inline)
+                if wraps:
+                    yield from list_parts(child, dropped, depth + 1)
+                else:
+                    yield child
+            else:
+                inline.append(raw_text(child, dropped))
+        inline.append(tail)
+    yield from _paragraph(inline)
+
+
 def list_lines(element: _Element, dropped: Callable[[_Element], bool], level: int = 0) -> list[str]:
     """One line an item, further paragraphs of an item below it, nested items indented."""
     lines: list[str] = []
     indent = "  " * level
     position = 0
-    for item in element:
-        if not isinstance(item.tag, str) or dropped(item):
+    for item in list_parts(element, dropped):
+        if isinstance(item, str):
+            lines.append(indent + item)
             continue
         if item.tag in _LISTS and level < _DEEPEST:  # a list in a list without an item around it
             lines += list_lines(item, dropped, level + 1)
