@@ -53,6 +53,12 @@ class Outline:
         minor = (at for at, one in enumerate(self._stack) if one.is_minor and one.level > self._floor)
         self._close(next(minor, len(self._stack)))
 
+    def remove_unused(self) -> None:
+        """Remove the last heading if nothing is under it, as if it were not on the page."""
+        if self._stack and not self._stack[-1].is_used:
+            self._stack.pop()
+            self._refresh()
+
     def use(self) -> None:
         """Note that there is something under the headings of the path."""
         for heading in self._stack:

@@ -141,6 +141,17 @@ CASES = {
             ("", "2. Done."),
         ],
     ),
+    "the label of a note is no text": (
+        "<h2>Zoom</h2><div class=notice><p><strong>Info</strong></p><p>It holds a hundred people.</p></div>",
+        [("Zoom", "It holds a hundred people.")],
+    ),
+    "the title and the lead of a table of contents go with it": (
+        "<h2>Care</h2><p>Jump to a section:</p><ul><li><a href=#a>Cost</a></li><li><a href=#b>Time</a></li>"
+        "<li><a href=#c>Place</a></li></ul><h3 id=a>Cost</h3><p>None.</p>"
+        "<h2>On this page</h2><ul><li><a href=#d>Bus</a></li><li><a href=#e>Car</a></li><li><a href=#f>Bike</a></li></ul>"
+        "<h3 id=d>Bus</h3><p>Line 4.</p>",
+        [("Care > Cost", "None."), ("Bus", "Line 4.")],
+    ),
     "a link back at the end of the page is navigation": (
         "<h2>Fees</h2><p>None at all, for nobody, at any time of the year, in all of our rooms.</p><p><a href=/>Back</a></p>",
         [("Fees", "None at all, for nobody, at any time of the year, in all of our rooms.")],

@@ -38,6 +38,9 @@ _REAL_TEXT = 60
 _CALLOUTS = frozenset({"div", "section", "aside", "blockquote", "details", "table"})
 _LABELS = wordset("blocks.labels")
 """Titles of notes that say nothing of their subject."""
+_LONGEST_LABEL = 20
+_CONTENTS = wordset("blocks.contents_titles")
+_LONGEST_LEAD = 60
 _TITLE = re.compile(r"(?:^|[\s_-])(?:title|heading|label)(?:$|\s)")
 _CARDS = frozenset({"div", "article", "section", "a"})
 _CARD_PARENTS = frozenset({"div", "section", "main", "article"})
@@ -162,6 +165,8 @@ class _Walk:
         if self._drops(element):
             if tag in BLOCK_TAGS:
                 self.flush()
+                if _leads_within_page(element):
+                    self._remove_contents_title(element)
                 if text_length(element):
                     self._outline.use()  # the heading of a menu goes with it
             return
@@ -169,6 +174,17 @@ class _Walk:
             self._in_language(element, depth)
         else:
             self._shown(element, tag, depth)
+
+    def _remove_contents_title(self, contents: _Element) -> None:
+        """Remove the title or the lead ("Jump to a section:") of a table of contents."""
+        before, last = contents.getprevious(), self.blocks[-1] if self.blocks else None
+        if before is not None and before.tag == "p" and last is not None and last.kind == "text":
+            is_lead = len(last.text) <= _LONGEST_LEAD and last.text == fold(plain_text(before))
+            if is_lead and (last.text.endswith((":", "：")) or _names_contents(last.text)):
+                self.linkish.discard(len(self.blocks) - 1)
+                self.blocks.pop()
+        if self._outline.path and _names_contents(self._outline.path[-1]):
+            self._outline.remove_unused()
 
     def _shown(self, element: _Element, tag: str, depth: int) -> None:
         if not self._in_links and self._is_link_list(element):
@@ -190,7 +206,7 @@ class _Walk:
             self._callouts += 1
             self._scoped(element, depth)
             self._callouts -= 1
-        elif self._callouts and _is_label(element):
+        elif self._callouts and (_is_label(element) or _says_only_label(element)):
             self._label(element)
         elif tag in _SCOPED:
             self._scoped(element, depth)
@@ -268,7 +284,7 @@ class _Walk:
         """Read the title of a note, which is a heading if it is more than one word such as "Note"."""
         self.flush()
         text = fold(raw_text(element, self._drops))
-        if text and text.strip(":!. ").casefold() not in _LABELS:
+        if text and _bare_label(text) not in _LABELS:
             self._outline.push(_TERM_LEVEL, text, anchor_of(element) or self._outline.anchor)
 
     def _code(self, element: _Element, depth: int) -> None:
@@ -452,6 +468,26 @@ def _begins_with_label(element: _Element) -> bool:
     """Return whether a paragraph begins with a bold line of its own, as <strong>By post</strong><br>."""
     below = element[0].getnext() if len(element) and element[0].tag in ("strong", "b") else None
     return below is not None and below.tag == "br" and not (element.text or element[0].tail or "").strip()
+
+
+def _says_only_label(element: _Element) -> bool:
+    """Return whether all of a paragraph is such as "Note" or "Warning!"."""
+    if element.tag not in ("p", "div") or text_length(element) > _LONGEST_LABEL:
+        return False
+    return _bare_label(fold(plain_text(element))) in _LABELS
+
+
+def _bare_label(text: str) -> str:
+    return text.strip(":!. ").casefold()
+
+
+def _names_contents(text: str) -> bool:
+    return _bare_label(text).replace(" ", "-") in _CONTENTS
+
+
+def _leads_within_page(element: _Element) -> bool:
+    first = next(element.iter("a"), None)
+    return first is not None and (first.get("href") or "").startswith("#")
 
 
 def _without_menus(blocks: list[Block], linkish: set[int]) -> list[Block]:
