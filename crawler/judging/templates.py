@@ -108,6 +108,10 @@ class Template:
         for end in self.title_ends:
             if title.endswith(end) and len(title) > len(end):
                 return title[: -len(end)]
+        # A few titles have another separator than most.
+        separators = list(_TITLE_END.finditer(title)) if self.site_name else []
+        if separators and separators[-1].start() and title[separators[-1].end() :] == self.site_name:
+            return title[: separators[-1].start()]
         return title
 
     def _shares(self, language: str) -> Mapping[str, int]:

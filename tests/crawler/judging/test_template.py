@@ -282,6 +282,19 @@ def test_a_short_line_of_contact_stays_on_one_page_and_other_short_lines_on_none
 
 
 @pytest.mark.parametrize(
+    ("title", "own_title"),
+    [
+        ("Lamps and bulbs | Lamp Works", "Lamps and bulbs"),
+        ("Lamps: the story of Lamp Works", "Lamps: the story of Lamp Works"),
+        ("Lamp Works", "Lamp Works"),
+    ],
+)
+def test_the_sites_name_is_taken_off_a_title_with_another_separator(title: str, own_title: str) -> None:
+    template = learned([page(n, title=f"Lamp {n} - Lamp Works") for n in range(8)])
+    assert template.clean(page(9, own(9), title=title)).title == own_title
+
+
+@pytest.mark.parametrize(
     ("titles", "name"),
     [
         ([f"Lamp {n} | Lamp Works" for n in range(8)], "Lamp Works"),
