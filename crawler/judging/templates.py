@@ -383,8 +383,7 @@ def _fingerprints(blocks: tuple[Block, ...]) -> dict[str, bool]:
 
 
 def _says_something(text: str) -> bool:
-    """Return whether a text is a fact that visitors ask for, such as an address, a telephone number or opening
-    hours, or prose.
+    """Return whether a text is prose, or a fact that visitors ask for: an address, a telephone number, hours.
 
     Facts hold numbers. Slogans and notices about copyright and cookies do not count.
     """

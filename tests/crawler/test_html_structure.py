@@ -122,8 +122,18 @@ CASES = {
     "bold sentences, labels, file names and links are no headings": (
         "<p><b>We are closed.</b></p><p>One.</p><p><b>Note</b></p><p>Two.</p><p><b>/etc/lamp.conf</b></p><p>Three.</p>"
         "<p><b><a href=/a>The form</a></b></p><p>Four.</p><p><b>Left bold</b></p><p><b>Right bold</b></p>",
-        [("", None), ("", "One."), ("", "Note"), ("", "Two."), ("", "/etc/lamp.conf"), ("", "Three.")]
-        + [("", "The form"), ("", "Four."), ("", "Left bold"), ("", "Right bold")],
+        [
+            ("", "We are closed."),
+            ("", "One."),
+            ("", "Note"),
+            ("", "Two."),
+            ("", "/etc/lamp.conf"),
+            ("", "Three."),
+            ("", "The form"),
+            ("", "Four."),
+            ("", "Left bold"),
+            ("", "Right bold"),
+        ],
     ),
     "text of a list outside its items is read": (
         "<ul>The board decides by <b>vote</b> of all.</ul><ol>Bring:<li>a lamp</li>and if you can<div><li>a bulb</li></div></ol>",

@@ -98,6 +98,7 @@ class _Walk:
             "table": self._table,
             "details": self._details,
             "img": self._image,
+            "br": self._line_break,
             **dict.fromkeys(HEADINGS, self._heading),
         }
 
@@ -193,11 +194,6 @@ class _Walk:
         handler = self._panel if self._panels.get(element) else self._handlers.get(tag)
         if handler is not None:
             handler(element, depth)
-        elif tag == "br":
-            self._inline.append(" ")
-            if ends_paragraph(element):
-                self._linked = 0  # the title of what follows is no navigation
-                self.flush()
         elif tag not in BLOCK_TAGS:
             if tag in _NAMED and not text_length(element):
                 self._wordless(element)
@@ -378,6 +374,12 @@ class _Walk:
             self.container(element, depth + 1)
             self.flush()
 
+    def _line_break(self, element: _Element, depth: int) -> None:
+        self._inline.append(" ")
+        if ends_paragraph(element):
+            self._linked = 0  # the title of what follows is no navigation
+            self.flush()
+
     def _image(self, element: _Element, depth: int) -> None:
         """Add a meaningful alternative text as a paragraph of its own, so that invisible words do not
         break a sentence of the page."""
@@ -438,7 +440,7 @@ def _is_label(element: _Element) -> bool:
 
 
 def _is_bold_heading(element: _Element) -> bool:
-    """Return whether all of a paragraph is bold, it reads as a heading, and a block follows that is not bold."""
+    """Return whether all of a paragraph is bold, it reads as a heading, and plain text follows."""
     if not _bold(element):
         return False
     text = fold(plain_text(element))

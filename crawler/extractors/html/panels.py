@@ -49,12 +49,7 @@ def find_panels(body: _Element, markup: str) -> Mapping[_Element, str]:
         if parent is not None and parent.tag in HEADINGS:
             panels.update(_named(_next_block(parent), ""))
             heading.tag = "span"
-    if "none" in markup or "hidden" in markup:
-        for heading in body.iter(*HEADINGS):
-            panels.update(_named(_next_block(heading), ""))
-        for opener in list(body.iter("div", "p")):
-            if _FOLDS.search(opener.get("class") or ""):
-                _take(panels, opener, _next_block(opener))
+    _take_hidden_answers(panels, body)
     for word, find in _OPENERS.items():
         if word in markup:
             for opener in cast(list[_Element], find(body)):
@@ -65,6 +60,15 @@ def find_panels(body: _Element, markup: str) -> Mapping[_Element, str]:
         else:
             _take(panels, button, _next_block(button))
     return panels
+
+
+def _take_hidden_answers(panels: dict[_Element, str], body: _Element) -> None:
+    """Add the hidden elements after headings and questions, which scripts open without any mark of it."""
+    for heading in body.iter(*HEADINGS):
+        panels.update(_named(_next_block(heading), ""))
+    for opener in list(body.iter("div", "p")):
+        if _FOLDS.search(opener.get("class") or ""):
+            _take(panels, opener, _next_block(opener))
 
 
 def _take(panels: dict[_Element, str], opener: _Element, panel: _Element | None) -> None:
