@@ -8,6 +8,7 @@ from lxml.etree import _Element
 
 _ANCHOR_HOLDERS = frozenset({"section", "div", "article", "header", "hgroup", "main", "li", "dl", "span"})
 _CLIMB = 5
+_MINOR_LEVEL = 8
 
 
 @dataclass(slots=True, eq=False)
@@ -19,6 +20,7 @@ class _Heading:
     """Whether anything is under it."""
     is_lent: bool = False
     """Whether it is in a block that has ended."""
+    is_minor: bool = False
 
 
 class Outline:
@@ -38,6 +40,24 @@ class Outline:
         self._close(next((at for at, one in enumerate(self._stack) if one.level >= level), len(self._stack)))
         self._stack.append(_Heading(level, heading, anchor))
         self._refresh()
+
+    def push_minor(self, heading: str, anchor: str) -> None:
+        """Open a section below whatever is open, except another minor one."""
+        self.end_minor()
+        above = self._stack[-1].level if self._stack else 0
+        self.push(max(_MINOR_LEVEL, above + 1), heading, anchor)
+        self._stack[-1].is_minor = True
+
+    def end_minor(self) -> None:
+        """Close the minor heading of this block."""
+        minor = (at for at, one in enumerate(self._stack) if one.is_minor and one.level > self._floor)
+        self._close(next(minor, len(self._stack)))
+
+    def remove_unused(self) -> None:
+        """Remove the last heading if nothing is under it, as if it were not on the page."""
+        if self._stack and not self._stack[-1].is_used:
+            self._stack.pop()
+            self._refresh()
 
     def use(self) -> None:
         """Note that there is something under the headings of the path."""
@@ -73,6 +93,10 @@ class Outline:
     def end_lent(self) -> None:
         """Close the headings that were lent by the block before."""
         self._close(next((at for at, one in enumerate(self._stack) if one.is_lent), len(self._stack)))
+
+    def end(self) -> None:
+        """Close all headings."""
+        self._close(0)
 
     def _close(self, length: int) -> None:
         """Close the headings from this place of the stack on."""

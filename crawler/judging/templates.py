@@ -8,8 +8,8 @@ them with care, since losing content is worse than keeping a menu:
   well be a fact such as "In stock", only when they are on nearly all;
 - between a page's own blocks it removes only long text that is on most pages;
 - code stays, and so does a table unless all of it recurs (the header row of a price list does);
-- what says something (the opening hours in a footer) stays on one page, the one nearest to the
-  site's start, so that nothing is lost of the site as a whole.
+- what says something (the opening hours in a footer, a whole sentence) stays on one page, the one
+  nearest to the site's start, so that nothing is lost of the site as a whole.
 """
 
 from __future__ import annotations
@@ -108,6 +108,10 @@ class Template:
         for end in self.title_ends:
             if title.endswith(end) and len(title) > len(end):
                 return title[: -len(end)]
+        # A few titles have another separator than most.
+        separators = list(_TITLE_END.finditer(title)) if self.site_name else []
+        if separators and separators[-1].start() and title[separators[-1].end() :] == self.site_name:
+            return title[: separators[-1].start()]
         return title
 
     def _shares(self, language: str) -> Mapping[str, int]:
@@ -223,6 +227,9 @@ _CONTACT = re.compile(
     r"|(?<!\d)\d{3}[-. ]\d{3}[-. ]\d{4}(?!\d)"
 )
 """An e-mail address or a telephone number, which is worth keeping however short; but not a date."""
+_SENTENCE = re.compile(r"[.!?。！？][\"'“”’»)]*$")
+_LONG_SENTENCE = 50
+"""Characters from which on a sentence may be what several pages tell their readers, and not a slogan."""
 _SAYS_SOMETHING = 25
 _WIDE_SAYS_SOMETHING = 10
 
@@ -376,14 +383,15 @@ def _fingerprints(blocks: tuple[Block, ...]) -> dict[str, bool]:
 
 
 def _says_something(text: str) -> bool:
-    """Return whether a text is a fact that visitors ask for: an address, a telephone number, opening hours.
+    """Return whether a text is prose, or a fact that visitors ask for: an address, a telephone number, hours.
 
-    Such lines hold numbers. Slogans, calls to subscribe and copyright notices do not count.
+    Facts hold numbers. Slogans and notices about copyright and cookies do not count.
     """
     if _CONTACT.search(text):
         return True
     least = _SAYS_SOMETHING if text.isascii() else _WIDE_SAYS_SOMETHING
-    if len(text) < least or not _FACT.search(text):
+    is_prose = len(text) >= _LONG_SENTENCE and _SENTENCE.search(text)
+    if not is_prose and (len(text) < least or not _FACT.search(text)):
         return False
     return not _NO_FACT.search(text) or bool(_NUMBER.search(text))
 

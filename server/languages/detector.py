@@ -14,7 +14,8 @@ from server.languages.scripts import SCRIPTS, Script
 from server.languages.stop_words import STOP_WORDS
 
 ENOUGH_VOTES = 5
-"""Number of function words of another language required to overrule the declared language of a page."""
+"""Different function words of another language required to overrule the declared language of a page: a table
+can repeat one word on every line."""
 _MARKS = tuple(
     (code, re.compile(one.writing.letters)) for code, one in languages().items() if one.writing.letters
 )
@@ -22,7 +23,8 @@ _MARKS = tuple(
 _BEYOND_LATIN = re.compile(r"[\u0370-\u1fff\u3041-\ud7a3]")
 _LETTERS = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’](?=[^\W\d_]))?")
-_PLAIN_WORD = re.compile(r"[^\W\d_]+")
+_PLAIN_WORD = re.compile(r"(?<![\w.@/-])[^\W\d_]+(?![\w@/-]|\.\w)")
+"""Parts of host names, addresses and compounds, such as "de" in "uni-bonn.de", are no function words."""
 _GLOSSARY_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _CODE = re.compile(r"[_/\\<>=@`]|\w\(\)|^[a-z0-9]+-[a-z0-9]+\W*$")
 _QUOTED = re.compile(r"`[^`]*`")
@@ -51,9 +53,9 @@ def piece_language(text: str, declared: str) -> str:
         for script in SCRIPTS:
             if letters and len(script.letters.findall(text)) * 3 >= letters:
                 return declared if declared in script.languages else script.usual
-    votes = Counter(
-        code for word in _PLAIN_WORD.findall(text.lower()) for code in _languages_of_word().get(word, ())
-    )
+    plain = text if text.isupper() else _CAPITALS.sub(" ", text)
+    counted = set(_PLAIN_WORD.findall(plain.lower()))
+    votes = Counter(code for word in counted for code in _languages_of_word().get(word, ()))
     if not votes:
         return declared
     (winner, most) = votes.most_common(1)[0]

@@ -154,8 +154,8 @@ EXPECTED = [
         "Datatype\tTable Leaf (0x0d)\tTable Interior (0x05)", "b_tree_pages", "table",
     ),
     Expected(
-        f"{BY_HAND}/faq.html", "Frequently Asked Questions", "en", ("Frequently Asked Questions",),
-        "A column declared INTEGER PRIMARY KEY will autoincrement", "",
+        f"{BY_HAND}/faq.html", "Frequently Asked Questions", "en", ("Frequently Asked Questions", "(1) How do I create an AUTOINCREMENT field?"),
+        "A column declared INTEGER PRIMARY KEY will autoincrement", "q1",
     ),
 ]  # fmt: skip
 

@@ -38,6 +38,15 @@ def test_a_fact_is_below_the_headings_of_the_footer(read) -> None:
     assert (block.heading_path, block.text) == (("Opening hours",), "- Monday 9:00 to 17:00")
 
 
+@pytest.mark.parametrize("tag", ["aside", "div role=complementary"])
+def test_telephone_numbers_beside_the_content_are_read(read, tag: str) -> None:
+    beside = "<h3>Call us</h3><ul><li>Hotline: 1-888-442-4551</li><li><a href=/blog>Our blog</a></li></ul><p>Buy our lamps!</p>"
+    page = read(f"<body><main>{CONTENT}<{tag}>{beside}</{tag.split()[0]}></main></body>").page
+    assert [(block.heading_path[-1], block.text) for block in page.blocks[1:]] == [
+        ("Call us", "- Hotline: 1-888-442-4551")
+    ]
+
+
 def test_what_the_page_says_itself_is_not_read_again(read) -> None:
     page = read(
         "<body><main><h1>Contact</h1><p>Call 01942 123456 any day.</p></main><footer>01942 123456</footer></body>"

@@ -121,3 +121,14 @@ def test_the_contents_of_a_part_are_read_when_the_page_has_nothing_else(read) ->
     page = f"<body><div class=navheader>{MENU}</div><h1>Part I</h1><div class=toc><p>Contents</p><dl>{toc}</dl></div></body>"
     assert "Chapter 2. Install it" in text(read, page)
     assert "Shop" not in text(read, page)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["share-price", "social-care", "consent-form", "contact-social", "newsletter-info", "popup-content"],
+)
+def test_a_class_that_banners_have_too_does_not_drop_prose(read, name: str) -> None:
+    prose = f'<div class="{name}"><p>The price of a share was twelve pounds.</p></div>'
+    assert "twelve pounds" in text(read, f"<main>{CONTENT}{prose}</main>")
+    asking = f'<div class="{name}"><p>JUNK</p><form><input></form></div>'
+    assert "JUNK" not in text(read, f"<main>{CONTENT}{asking}</main>")

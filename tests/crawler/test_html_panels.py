@@ -18,6 +18,9 @@ ANSWER = "You can pay by card or by invoice, as you like it."
     [
         '<h3><button aria-expanded="false" aria-controls="a">How to pay?</button></h3><div id="a" hidden>{answer}</div>',
         '<h3><button>How to pay?</button></h3><div id="a" style="display:none">{answer}</div>',
+        '<h3>How to pay?</h3><div id="a" hidden>{answer}</div>',
+        '<div class="faq-question">How to pay?</div><div id="a" style="display:none">{answer}</div>',
+        '<button class="q">How to pay?</button><div id="a" hidden>{answer}</div>',
         '<button class="accordion">How to pay?</button><div class="x" id="a" style="display: none">{answer}</div>',
         '<div data-toggle="collapse" data-target="#a">How to pay?</div><div id="a" style="display:none">{answer}</div>',
         '<ul role="tablist"><li><a role="tab" data-toggle="tab" href="#a">How to pay?</a></li></ul><div id="a" hidden>{answer}</div>',

@@ -66,6 +66,102 @@ CASES = {
         f"<li><a href=/c>Three</a></li></ul><h2>Fees</h2><p>None at all.</p>",
         [("", None), ("Fees", "None at all.")],
     ),
+    "a heading at the end of the page is text if it is a sentence": (
+        "<h2>Lab</h2><p>It is in the basement.</p><h2>We meet every Wednesday in the lab.</h2><h3>See you there!</h3>",
+        [("Lab", "It is in the basement."), ("We meet every Wednesday in the lab.", "See you there!")],
+    ),
+    "a heading at the end of the page is that of a menu if it is no sentence": (
+        "<h2>Lab</h2><p>It is in the basement.</p><h2>Was this page helpful?</h2>",
+        [("Lab", "It is in the basement.")],
+    ),
+    "a quotation keeps the name of its speaker": (
+        "<blockquote><p>I love my work.</p><footer>Jodie, teacher</footer></blockquote><footer>A menu</footer>",
+        [("", "I love my work."), ("", "Jodie, teacher")],
+    ),
+    "an empty line ends a paragraph": (
+        "<p>We open at nine.<br> <br>Adults pay ten pounds.<br>Children pay six.</p>",
+        [("", "We open at nine."), ("", "Adults pay ten pounds. Children pay six.")],
+    ),
+    "a title on a line of its own is not part of the text below": (
+        "<p><strong>By fax</strong><br>Fax your completed form to the office in Leeds.<br><br>"
+        "<b>By post</b><br>Post your completed form to the office in Leeds.</p>"
+        "<p><b>Adults</b><br>ten pounds</p><address><b>Office</b><br>The Old Mill by the river in the town of Leigh</address>",
+        [
+            ("", "By fax"),
+            ("", "Fax your completed form to the office in Leeds."),
+            ("", "By post"),
+            ("", "Post your completed form to the office in Leeds."),
+            ("", "Adults ten pounds"),
+            ("", "Office The Old Mill by the river in the town of Leigh"),
+        ],
+    ),
+    "a title in an item of a list has a line of its own": (
+        "<ul><li><a href=/care>Health care</a><br>Learn how to apply and what you pay.</li>"
+        "<li>First line.<br><br>Last line.</li></ul>",
+        [("", "- Health care\n  Learn how to apply and what you pay.\n- First line.\n  Last line.")],
+    ),
+    "bold paragraphs head what is below them": (
+        "<h2>Tour</h2><div><p><strong>Is there a cost?</strong></p><p>No.</p><p><b>How long is it?</b></p><ul><li>Ten hours</li></ul>"
+        "<p><strong>Parking</strong><br>free</p></div><p>Book a week before.</p><h3>Food</h3><p>Bring your own.</p>",
+        [
+            ("Tour > Is there a cost?", "No."),
+            ("Tour > How long is it?", "- Ten hours"),
+            ("Tour", "Parking free"),
+            ("Tour", "Book a week before."),
+            ("Tour > Food", "Bring your own."),
+        ],
+    ),
+    "bold paragraphs in a folded section are below its summary": (
+        "<details><summary>Visits</summary><p><b>By bus</b></p><p>Line 4.</p><p><b>By car</b></p><p>Exit 7.</p></details>",
+        [("Visits > By bus", "Line 4."), ("Visits > By car", "Exit 7.")],
+    ),
+    "a bold paragraph alone is no heading": (
+        "<p><strong>Our motto</strong></p><p>Repair first.</p>",
+        [("", "Our motto"), ("", "Repair first.")],
+    ),
+    "bold sentences, labels, file names and links are no headings": (
+        "<p><b>We are closed.</b></p><p>One.</p><p><b>Note</b></p><p>Two.</p><p><b>/etc/lamp.conf</b></p><p>Three.</p>"
+        "<p><b><a href=/a>The form</a></b></p><p>Four.</p><p><b>Left bold</b></p><p><b>Right bold</b></p>",
+        [
+            ("", "We are closed."),
+            ("", "One."),
+            ("", "Note"),
+            ("", "Two."),
+            ("", "/etc/lamp.conf"),
+            ("", "Three."),
+            ("", "The form"),
+            ("", "Four."),
+            ("", "Left bold"),
+            ("", "Right bold"),
+        ],
+    ),
+    "text of a list outside its items is read": (
+        "<ul>The board decides by <b>vote</b> of all.</ul><ol>Bring:<li>a lamp</li>and if you can<div><li>a bulb</li></div></ol>",
+        [("", "The board decides by vote of all."), ("", "Bring:\n1. a lamp\nand if you can\n2. a bulb")],
+    ),
+    "what stands between the items of a list with code is read": (
+        "<ol>First:<div><li><p>Run it.</p><pre>make</pre></li></div><p>It takes a minute.</p><ul><li>or two</li></ul>"
+        "<li>Done.</li></ol>",
+        [
+            ("", "First:"),
+            ("", "1. Run it."),
+            ("", "make"),
+            ("", "It takes a minute."),
+            ("", "- or two"),
+            ("", "2. Done."),
+        ],
+    ),
+    "the label of a note is no text": (
+        "<h2>Zoom</h2><div class=notice><p><strong>Info</strong></p><p>It holds a hundred people.</p></div>",
+        [("Zoom", "It holds a hundred people.")],
+    ),
+    "the title and the lead of a table of contents go with it": (
+        "<h2>Care</h2><p>Jump to a section:</p><ul><li><a href=#a>Cost</a></li><li><a href=#b>Time</a></li>"
+        "<li><a href=#c>Place</a></li></ul><h3 id=a>Cost</h3><p>None.</p>"
+        "<h2>On this page</h2><ul><li><a href=#d>Bus</a></li><li><a href=#e>Car</a></li><li><a href=#f>Bike</a></li></ul>"
+        "<h3 id=d>Bus</h3><p>Line 4.</p>",
+        [("Care > Cost", "None."), ("Bus", "Line 4.")],
+    ),
     "a link back at the end of the page is navigation": (
         "<h2>Fees</h2><p>None at all, for nobody, at any time of the year, in all of our rooms.</p><p><a href=/>Back</a></p>",
         [("Fees", "None at all, for nobody, at any time of the year, in all of our rooms.")],

@@ -9,6 +9,7 @@ from crawler.extractors import SourceDocument, extract
 from crawler.page import Block, Page
 from server.domain.sentences import lines, split_sentences
 from server.indexing.chunker import ChunkSizes, chunk_page
+from server.languages.detector import piece_language
 
 SIZES = ChunkSizes(200, 60)
 URL = "https://shop.example/help"
@@ -155,6 +156,23 @@ def test_a_chunk_has_its_own_language_where_the_page_says_another():
     )
     assert [chunk.language for chunk in chunk_page(page(*blocks), SIZES)] == ["ko", "de", "en", "zh"]
     assert [chunk.language for chunk in chunk_page(page(blocks[3], language="ja"), SIZES)] == ["ja"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Acme\tCO\t$1\nBolt\tDE\t$2\nCord\tLA\t$3\nDent\tMA\t$4\nEdge\tMI\t$5\nFern\tNE\t$6\nGolf\tAL\t$7",
+        "\n".join(f"{number} nodes\t384 per node" for number in range(14)),
+        "See www.un-site.fr, www.mon.fr, le.la.fr, mail@des.fr, mail@les.fr, est-une.fr and dans/pour.",
+    ],
+    ids=["abbreviations", "one word on every line", "addresses"],
+)
+def test_tables_and_addresses_do_not_make_another_language(text):
+    assert piece_language(text, "en") == "en"
+
+
+def test_a_text_all_in_capitals_has_a_language():
+    assert piece_language("DAS IST EIN HAUS UND ES IST NICHT FÜR DICH, WEIL WIR ES HABEN", "en") == "de"
 
 
 DOCS = sorted(

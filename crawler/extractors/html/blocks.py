@@ -16,10 +16,12 @@ from lxml.etree import _Element
 from crawler.extractors.html.lists_and_tables import (
     RepeatBudget,
     definition_lines,
+    ends_paragraph,
     is_compact,
     is_data_table,
     is_plain_list,
     list_lines,
+    list_parts,
     marker_of,
     table_lines,
     term_name,
@@ -37,6 +39,9 @@ _REAL_TEXT = 60
 _CALLOUTS = frozenset({"div", "section", "aside", "blockquote", "details", "table"})
 _LABELS = wordset("blocks.labels")
 """Titles of notes that say nothing of their subject."""
+_LONGEST_LABEL = 20
+_CONTENTS = wordset("blocks.contents_titles")
+_LONGEST_LEAD = 60
 _TITLE = re.compile(r"(?:^|[\s_-])(?:title|heading|label)(?:$|\s)")
 _CARDS = frozenset({"div", "article", "section", "a"})
 _CARD_PARENTS = frozenset({"div", "section", "main", "article"})
@@ -45,6 +50,10 @@ _SHORT_LINK = 30
 """Most characters of a paragraph that is navigation if all of it is a link to a page above."""
 _TELLING = 20
 """Characters from which on the name of a picture tells something."""
+_LONGEST_BOLD = 80
+_FILE_NAME = re.compile(r"\S*[./_]\S*$")
+_ENDS = (".", "!", "。", "！")
+"""Of a sentence, not of the heading of a menu or form ("Was this page helpful?")."""
 _SCOPED = frozenset({"blockquote", "figure", "li", "dd", "td", "th", "tr", "aside", "fieldset"})
 _LENDING = frozenset({"td", "th"})
 """A heading alone in a cell heads the rest of its row."""
@@ -56,7 +65,7 @@ def read_blocks(
     """All content below `main`; `panels` are its tabs and folded sections with their labels."""
     walk = _Walk(boilerplate, panels or {})
     walk.container(main, 0)
-    walk.flush()  # a heading that nothing follows any more is that of a menu or of comments
+    walk.end()
     return tuple(_without_menus(walk.blocks, walk.linkish))
 
 
@@ -76,6 +85,8 @@ class _Walk:
         """Characters of the current paragraph that are in links to pages above this one."""
         self._marker = ""
         self._callouts = 0
+        self._ended = False
+        self._bold: dict[_Element, frozenset[_Element]] = {}
         self._in_links = False
         self._language = self._declared = ""
         self._handlers: dict[str, Callable[[_Element, int], None]] = {
@@ -89,6 +100,7 @@ class _Walk:
             "table": self._table,
             "details": self._details,
             "img": self._image,
+            "br": self._line_break,
             **dict.fromkeys(HEADINGS, self._heading),
         }
 
@@ -107,6 +119,9 @@ class _Walk:
                 self._element(child, depth)
             if child.tail:
                 self._inline.append(child.tail)
+        if self._bold.get(element):
+            self.flush()
+            self._outline.end_minor()
 
     def _card(self, element: _Element, depth: int) -> None:
         self.flush()
@@ -124,14 +139,20 @@ class _Walk:
                 self.linkish.add(len(self.blocks))  # "Back to all posts"
             self._paragraph(text)
 
+    def end(self) -> None:
+        """End the page."""
+        self.flush()
+        self._ended = True
+        self._outline.end()
+
     def _paragraph(self, text: str) -> None:
         marker, self._marker = self._marker, ""
         self._add(marker + text, "list" if marker else "text")
 
     def _heading_alone(self, heading: str) -> None:
         """Read a heading with nothing under it as text, such as a name on a card. At the top of the page it
-        is a logo and is left out."""
-        if self.blocks or self._outline.path:
+        is a logo, at the end that of a menu or of comments unless it is a sentence, and is left out."""
+        if (self.blocks or self._outline.path) and not (self._ended and not heading.endswith(_ENDS)):
             self._paragraph(heading)
 
     def _add(self, text: str, kind: BlockKind) -> None:
@@ -147,6 +168,8 @@ class _Walk:
         if self._drops(element):
             if tag in BLOCK_TAGS:
                 self.flush()
+                if _leads_within_page(element):
+                    self._remove_contents_title(element)
                 if text_length(element):
                     self._outline.use()  # the heading of a menu goes with it
             return
@@ -155,6 +178,17 @@ class _Walk:
         else:
             self._shown(element, tag, depth)
 
+    def _remove_contents_title(self, contents: _Element) -> None:
+        """Remove the title or the lead ("Jump to a section:") of a table of contents."""
+        before, last = contents.getprevious(), self.blocks[-1] if self.blocks else None
+        if before is not None and before.tag == "p" and last is not None and last.kind == "text":
+            is_lead = len(last.text) <= _LONGEST_LEAD and last.text == fold(plain_text(before))
+            if is_lead and (last.text.endswith((":", "：")) or _names_contents(last.text)):
+                self.linkish.discard(len(self.blocks) - 1)
+                self.blocks.pop()
+        if self._outline.path and _names_contents(self._outline.path[-1]):
+            self._outline.remove_unused()
+
     def _shown(self, element: _Element, tag: str, depth: int) -> None:
         if not self._in_links and self._is_link_list(element):
             self._links(element, depth)
@@ -162,8 +196,6 @@ class _Walk:
         handler = self._panel if self._panels.get(element) else self._handlers.get(tag)
         if handler is not None:
             handler(element, depth)
-        elif tag == "br":
-            self._inline.append(" ")
         elif tag not in BLOCK_TAGS:
             if tag in _NAMED and not text_length(element):
                 self._wordless(element)
@@ -172,12 +204,32 @@ class _Walk:
             self._callouts += 1
             self._scoped(element, depth)
             self._callouts -= 1
-        elif self._callouts and _is_label(element):
+        elif self._callouts and (_is_label(element) or _says_only_label(element)):
             self._label(element)
         elif tag in _SCOPED:
             self._scoped(element, depth)
+        elif tag == "p" and (bold := self._bold_headings(element.getparent())):
+            self._below_bold(element, bold, depth)
         else:
             self._block(element, depth)
+
+    def _bold_headings(self, parent: _Element | None) -> frozenset[_Element]:
+        """Return the bold paragraphs of `parent` that serve as headings. One alone may be anything."""
+        if parent is None:
+            return frozenset()
+        if parent not in self._bold:
+            found = frozenset(child for child in parent.iterchildren("p") if _is_bold_heading(child))
+            self._bold[parent] = found if len(found) > 1 else frozenset()
+        return self._bold[parent]
+
+    def _below_bold(self, element: _Element, bold: frozenset[_Element], depth: int) -> None:
+        if element in bold:
+            self.flush()
+            self._outline.push_minor(fold(plain_text(element)), anchor_of(element) or self._outline.anchor)
+            return
+        if _begins_with_label(element):
+            self._outline.end_minor()
+        self._block(element, depth)
 
     def _inline_element(self, element: _Element, depth: int) -> None:
         before, first = len(self._inline), len(self.blocks)
@@ -230,7 +282,7 @@ class _Walk:
         """Read the title of a note, which is a heading if it is more than one word such as "Note"."""
         self.flush()
         text = fold(raw_text(element, self._drops))
-        if text and text.strip(":!. ").casefold() not in _LABELS:
+        if text and _bare_label(text) not in _LABELS:
             self._outline.push(_TERM_LEVEL, text, anchor_of(element) or self._outline.anchor)
 
     def _code(self, element: _Element, depth: int) -> None:
@@ -244,14 +296,20 @@ class _Walk:
         if is_plain_list(element):
             self._add_lines(list_lines(element, self._drops), "list")
             return
-        for number, item in enumerate(element.iterchildren("li")):
-            if self._drops(item):
-                continue
-            first = len(self.blocks)
-            self._marker = marker_of(element, item, number)
-            self._scoped(item, depth + 1)
-            self._marker = ""
-            self.blocks[first:] = _joined_item(self.blocks[first:])
+        number = 0
+        for item in list_parts(element, self._drops):
+            if isinstance(item, str):
+                self._paragraph(item)
+            elif item.tag != "li":
+                self._element(item, depth + 1)
+                self.flush()
+            else:
+                first = len(self.blocks)
+                self._marker = marker_of(element, item, number)
+                self._scoped(item, depth + 1)
+                self._marker = ""
+                self.blocks[first:] = _joined_item(self.blocks[first:])
+                number += 1
 
     def _definitions(self, element: _Element, depth: int) -> None:
         self.flush()
@@ -315,6 +373,12 @@ class _Walk:
             self.container(element, depth + 1)
             self.flush()
 
+    def _line_break(self, element: _Element, depth: int) -> None:
+        self._inline.append(" ")
+        if ends_paragraph(element):
+            self._linked = 0  # the title of what follows is no navigation
+            self.flush()
+
     def _image(self, element: _Element, depth: int) -> None:
         """Add a meaningful alternative text as a paragraph of its own, so that invisible words do not
         break a sentence of the page."""
@@ -372,6 +436,59 @@ def _joined_item(blocks: list[Block]) -> list[Block]:
 def _is_label(element: _Element) -> bool:
     """Whether this is the title of a note: <p class="title">, or the header of a table used as a note."""
     return element.tag == "th" or (element.tag == "p" and bool(_TITLE.search(element.get("class") or "")))
+
+
+def _is_bold_heading(element: _Element) -> bool:
+    """Return whether all of a paragraph is bold, it reads as a heading, and plain text follows."""
+    if not _bold(element):
+        return False
+    text = fold(plain_text(element))
+    below = element.getnext()
+    return (
+        3 <= len(text) <= _LONGEST_BOLD
+        and text[-1] not in ".,;:!。，；：！"
+        and text.casefold() not in _LABELS
+        and not _FILE_NAME.match(text)
+        and next(element.iter("a", "br"), None) is None
+        and below is not None
+        and below.tag in BLOCK_TAGS
+        and below.tag not in HEADINGS
+        and text_length(below) > 0
+        and not _bold(below)
+    )
+
+
+def _bold(element: _Element) -> bool:
+    """Return whether all of an element is in one <strong> or <b>."""
+    if len(element) != 1 or (element.text or "").strip() or (element[0].tail or "").strip():
+        return False
+    return element[0].tag in ("strong", "b")
+
+
+def _begins_with_label(element: _Element) -> bool:
+    """Return whether a paragraph begins with a bold line of its own, as <strong>By post</strong><br>."""
+    below = element[0].getnext() if len(element) and element[0].tag in ("strong", "b") else None
+    return below is not None and below.tag == "br" and not (element.text or element[0].tail or "").strip()
+
+
+def _says_only_label(element: _Element) -> bool:
+    """Return whether all of a paragraph is such as "Note" or "Warning!"."""
+    if element.tag not in ("p", "div") or text_length(element) > _LONGEST_LABEL:
+        return False
+    return _bare_label(fold(plain_text(element))) in _LABELS
+
+
+def _bare_label(text: str) -> str:
+    return text.strip(":!. ").casefold()
+
+
+def _names_contents(text: str) -> bool:
+    return _bare_label(text).replace(" ", "-") in _CONTENTS
+
+
+def _leads_within_page(element: _Element) -> bool:
+    first = next(element.iter("a"), None)
+    return first is not None and (first.get("href") or "").startswith("#")
 
 
 def _without_menus(blocks: list[Block], linkish: set[int]) -> list[Block]:

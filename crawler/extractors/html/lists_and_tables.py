@@ -34,13 +34,37 @@ def marker_of(parent: _Element, item: _Element, position: int) -> str:
     return f"{_number(item.get('value'), first + position)}. "
 
 
+def list_parts(
+    element: _Element, dropped: Callable[[_Element], bool], depth: int = 0
+) -> Iterator[str | _Element]:
+    """The items of a list without wrappers around them, and what HTML does not allow there but pages have:
+    other elements, and text."""
+    inline = [element.text or ""]
+    for child in element:
+        tail = child.tail or ""
+        if isinstance(child.tag, str) and not dropped(child):
+            wraps = child.tag not in _LISTS and child.find("li") is not None and depth < _DEEPEST
+            in_text = tail.strip() or any(map(str.strip, inline))
+            if wraps or child.tag in BLOCK_TAGS or not in_text:
+                yield from _paragraph(inline)
+                if wraps:
+                    yield from list_parts(child, dropped, depth + 1)
+                else:
+                    yield child
+            else:
+                inline.append(raw_text(child, dropped))
+        inline.append(tail)
+    yield from _paragraph(inline)
+
+
 def list_lines(element: _Element, dropped: Callable[[_Element], bool], level: int = 0) -> list[str]:
     """One line an item, further paragraphs of an item below it, nested items indented."""
     lines: list[str] = []
     indent = "  " * level
     position = 0
-    for item in element:
-        if not isinstance(item.tag, str) or dropped(item):
+    for item in list_parts(element, dropped):
+        if isinstance(item, str):
+            lines.append(indent + item)
             continue
         if item.tag in _LISTS and level < _DEEPEST:  # a list in a list without an item around it
             lines += list_lines(item, dropped, level + 1)
@@ -75,8 +99,50 @@ def _parts(item: _Element, dropped: Callable[[_Element], bool], depth: int = 0) 
                 yield from _parts(child, dropped, depth + 1)
             else:
                 inline.append(" " if tag == "br" else raw_text(child, dropped))
+                if tag == "br" and ends_paragraph(child):
+                    yield from _paragraph(inline)
         inline.append(child.tail or "")
     yield from _paragraph(inline)
+
+
+_TITLES = frozenset({"strong", "b", "em", "a"})
+_UNBROKEN = frozenset({"td", "th", "address"})
+"""Cells and addresses stay on one line, which is what a reader asks for."""
+_LONGEST_TITLE = 100
+_LEAST_UNDER_TITLE = 30
+
+
+def ends_paragraph(line_break: _Element) -> bool:
+    """Return whether what follows a <br> is a paragraph of its own: after an empty line, or below a title."""
+    before, parent = line_break.getprevious(), line_break.getparent()
+    if before is None or parent is None or (before.tail or "").strip() or parent.tag in _UNBROKEN:
+        return False
+    if before.tag == "br":
+        return True
+    if before.tag not in _TITLES or parent.tag not in BLOCK_TAGS or not _opens_paragraph(before, parent):
+        return False
+    if not 0 < text_length(before) < _LONGEST_TITLE:
+        return False
+    below = _rest_of_line(line_break)
+    return len(below) > _LEAST_UNDER_TITLE and below[0].isupper()
+
+
+def _opens_paragraph(element: _Element, parent: _Element) -> bool:
+    before = element.getprevious()
+    if before is None:
+        return not (parent.text or "").strip()
+    return not (before.tail or "").strip() and (
+        before.tag in BLOCK_TAGS or (before.tag == "br" and ends_paragraph(before))
+    )
+
+
+def _rest_of_line(line_break: _Element) -> str:
+    text = line_break.tail or ""
+    for element in line_break.itersiblings():
+        if element.tag == "br" or element.tag in BLOCK_TAGS or len(text) > _LONGEST_TITLE:
+            break
+        text += plain_text(element) + (element.tail or "")
+    return fold(text)
 
 
 def _paragraph(inline: list[str]) -> Iterator[str]:

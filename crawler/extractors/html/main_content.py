@@ -97,7 +97,8 @@ def _names(*tables: str) -> re.Pattern[str]:
 
 
 _CONTENTS = _names("contents")
-_INLINE = _names("hard_inline")
+_INLINE = _names("hard_inline", "sharing")
+_ASKING = _names("sharing", "asking")
 _HARD = _names("hard_inline", "hard_block")
 _SOFT = _names("soft")
 _CALLOUT = _names("callouts")
@@ -142,7 +143,8 @@ class Boilerplate:
         """Return whether `element`, with everything below it, is no content."""
         tag = element.tag
         if tag in _DROPPED_TAGS:
-            return True
+            # The footer of a quotation says whose words they are.
+            return tag != "footer" or next(element.iterancestors("blockquote"), None) is None
         if self.panels and element in self.panels:
             return False
         items = element.items()
@@ -195,6 +197,8 @@ class Boilerplate:
         density = links.characters / max(1, text_length(element)) if links else 0.0
         if text_length(element) > self._size // 2 and (density < 0.7 or self.lenient):
             return False  # a wrapper such as "page has-nav" holds the content itself
+        if verdict == "asking":
+            return next(element.iter("a", "button", "form", "iframe", *_FIELDS), None) is not None
         return verdict != "soft" or density > 0.5
 
     def _is_contents(self, element: _Element) -> bool:
@@ -247,6 +251,8 @@ def _verdict(names: str, inline: bool) -> str:
         return "hard" if _INLINE.search(lowered) else ""
     if _HARD.search(lowered):
         return "hard"
+    if _ASKING.search(lowered):
+        return "asking"
     if _CONTENTS.search(lowered):
         return "contents"
     return "soft" if _SOFT.search(lowered) and not _CALLOUT.search(lowered) else ""

@@ -49,6 +49,7 @@ def find_panels(body: _Element, markup: str) -> Mapping[_Element, str]:
         if parent is not None and parent.tag in HEADINGS:
             panels.update(_named(_next_block(parent), ""))
             heading.tag = "span"
+    _take_hidden_answers(panels, body)
     for word, find in _OPENERS.items():
         if word in markup:
             for opener in cast(list[_Element], find(body)):
@@ -56,7 +57,18 @@ def find_panels(body: _Element, markup: str) -> Mapping[_Element, str]:
     for button in list(body.iter("button")):
         if _FOLDS.search(f"{button.get('class') or ''} {'expand' if button.get('aria-expanded') else ''}"):
             _take(panels, button, button.getnext())
+        else:
+            _take(panels, button, _next_block(button))
     return panels
+
+
+def _take_hidden_answers(panels: dict[_Element, str], body: _Element) -> None:
+    """Add the hidden elements after headings and questions, which scripts open without any mark of it."""
+    for heading in body.iter(*HEADINGS):
+        panels.update(_named(_next_block(heading), ""))
+    for opener in list(body.iter("div", "p")):
+        if _FOLDS.search(opener.get("class") or ""):
+            _take(panels, opener, _next_block(opener))
 
 
 def _take(panels: dict[_Element, str], opener: _Element, panel: _Element | None) -> None:
@@ -98,7 +110,7 @@ def _target(opener: _Element) -> _Element | None:
 
 
 def _next_block(heading: _Element) -> _Element | None:
-    """The element that a heading with a button opens: its next sibling, if that is hidden."""
+    """The element that a heading or the like opens: its next sibling, if that is hidden."""
     panel = heading.getnext()
     hidden = panel is not None and (panel.get("hidden") is not None or "none" in (panel.get("style") or ""))
     return panel if hidden else None

@@ -63,8 +63,23 @@ def test_the_first_pages_of_a_crawl_wait_until_the_template_is_known() -> None:
 
 def test_facts_in_furniture_stay_on_the_page_nearest_to_the_start() -> None:
     found = cleaned([page(n) for n in range(7)] + [page(9, path="a")])
-    assert found[7].blocks == (own(9), FOOTER), "the telephone number is still on one page"
+    assert found[7].blocks == (BANNER, own(9), FOOTER), "what it says is still on one page"
     assert sum(FOOTER in each.blocks for each in found) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "pages_with_it"),
+    [
+        ("You can also download the form as a file and send it to us by post.", 1),
+        ("Sie können das Formular auch herunterladen und uns per Post „schicken.“", 1),
+        ("Green Corner, the garden shop with the friendly people in the valley", 0),
+        ("We use cookies to make this website a better place for you and for us.", 0),
+        ("Everything for your garden.", 0),
+    ],
+)
+def test_prose_of_most_pages_stays_on_one_and_slogans_on_none(line: str, pages_with_it: int) -> None:
+    found = cleaned([page(n, own(n), Block(line)) for n in range(30)])
+    assert sum(Block(line) in each.blocks for each in found) == pages_with_it
 
 
 def test_a_few_pages_say_nothing_about_a_site() -> None:
@@ -245,6 +260,38 @@ def test_a_copyright_notice_with_a_number_of_registration_stays_on_one_page() ->
         learner.add(each)
     template = learner.template()
     assert sum(notice in template.clean(each).blocks for each in pages) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "pages_with_it"),
+    [
+        ("+44 1223 781200", 1),
+        ("(09) 457 2821", 1),
+        ("0800 389 2500", 1),
+        ("01.23.45.67.89", 1),
+        ("1-800-827-1000", 1),
+        ("help@lamps.example", 1),
+        ("05/06/2024", 0),
+        ("2024-06-05", 0),
+        ("Follow us", 0),
+    ],
+)
+def test_a_short_line_of_contact_stays_on_one_page_and_other_short_lines_on_none(line, pages_with_it) -> None:
+    found = cleaned([page(n, own(n), Block(line)) for n in range(30)])
+    assert sum(Block(line) in each.blocks for each in found) == pages_with_it
+
+
+@pytest.mark.parametrize(
+    ("title", "own_title"),
+    [
+        ("Lamps and bulbs | Lamp Works", "Lamps and bulbs"),
+        ("Lamps: the story of Lamp Works", "Lamps: the story of Lamp Works"),
+        ("Lamp Works", "Lamp Works"),
+    ],
+)
+def test_the_sites_name_is_taken_off_a_title_with_another_separator(title: str, own_title: str) -> None:
+    template = learned([page(n, title=f"Lamp {n} - Lamp Works") for n in range(8)])
+    assert template.clean(page(9, own(9), title=title)).title == own_title
 
 
 @pytest.mark.parametrize(
