@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from server.answering.answer_kinds import lacks_requested_fact
-from server.answering.ranking import COMPARISONS, LEARNED, SECTION, compared_by, section_features
+from server.answering.ranking import COMPARISONS, LEARNED, ODDS, RIVAL, SECTION, compared_by, section_features
 from server.answering.understanding.question_words import editions, lacks_edition, names, question_words
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query
@@ -39,8 +39,9 @@ ANSWER = (
 MOST_WORDS = 8
 UNSURE = 0.5
 """Share of the floor from which on the nearest sections may still answer."""
-DOUBTFUL = 0.5
-"""Below this answerability fewer than half of the shown sections answer the question."""
+DOUBTFUL = (0.4, 0.55, 0.65)
+"""Answerability below which an answer says that it may not be one: for a section without a rival, with one,
+and with more. The more sections may answer, the less sure is any."""
 NAMED = 0.9
 """A heading with this share of the question's weight leaves no doubt that its section is meant."""
 READ = 3
@@ -61,6 +62,17 @@ class GradedChunks:
     answerability: float | None = None
     """None when the floor does not apply, as for the themes of a site."""
     floor: float = 0.0
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether a quotation of these sections should say that it may not answer."""
+        if not self.kept or self.answerability is None:
+            return False
+        first = self.kept[0].scores
+        least = RIVAL * first.get(ODDS, 1.0)
+        rivals = sum(hit.scores.get(ODDS, 0.0) >= least for hit in self.kept[1:])
+        is_named = first.get("heading", 0.0) >= NAMED
+        return not is_named and self.answerability < DOUBTFUL[min(rivals, len(DOUBTFUL) - 1)]
 
 
 class EvidenceGrader:

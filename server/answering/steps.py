@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from server.answering.grading import DOUBTFUL, NAMED, EvidenceGrader
+from server.answering.grading import EvidenceGrader
 from server.answering.phrases import Phrase, say
 from server.answering.ranking import POOL
 from server.answering.trace import Trace
@@ -117,8 +117,7 @@ class Steps:
             known = graded.answerability is not None
             evidence = {"answerability": round(graded.answerability or 0.0, 3), "floor": graded.floor}
             trace.note("floor", evidence if known else None)
-            named = bool(kept) and kept[0].scores.get("heading", 0.0) >= NAMED
-            trace.note("doubtful", known and not named and evidence["answerability"] < DOUBTFUL)
+            trace.note("doubtful", graded.is_doubtful)
         trace.note("kept", [hit.chunk.id for hit in kept])
         return kept
 

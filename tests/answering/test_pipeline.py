@@ -4,10 +4,12 @@ import json
 
 import pytest
 
-from server.answering.grading import DOUBTFUL, EvidenceGrader
+from server.answering.grading import DOUBTFUL, EvidenceGrader, GradedChunks
 from server.answering.phrases import Phrase, say
+from server.answering.ranking import ODDS, RIVAL
 from server.answering.writing.refusal import refuse
 from server.domain.answer import Outcome
+from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Turn
 from server.domain.site import Site
 from tests.answering.conftest import HOME, TEXTS, answer
@@ -172,7 +174,7 @@ def test_a_quotation_that_may_not_be_the_answer_says_so(shop):
 
     class Doubtful(EvidenceGrader):
         def answerability(self, query, chunks):
-            return DOUBTFUL - 0.01
+            return DOUBTFUL[0] - 0.01
 
     asked, line = "How long do parcels to islands take?", say(Phrase.DOUBTFUL, "en")
     streamed, doubtful = answer(shop.pipeline(grader=Doubtful(shop.rarity)), asked)
@@ -185,9 +187,21 @@ def test_a_quotation_that_may_not_be_the_answer_says_so(shop):
 def test_a_section_that_has_the_question_as_its_heading_is_shown_without_doubt(shop):
     class Doubtful(EvidenceGrader):
         def answerability(self, query, chunks):
-            return DOUBTFUL - 0.01
+            return DOUBTFUL[0] - 0.01
 
     title = TEXTS["delivery"][0]
     _, shown = answer(shop.pipeline(grader=Doubtful(shop.rarity)), f"{title}?")
     assert shown.outcome is Outcome.ANSWERED
     assert say(Phrase.DOUBTFUL, "en") not in shown.text
+
+
+def test_the_more_sections_may_answer_the_sooner_it_is_doubtful():
+    def graded(answerability, *odds):
+        chunk = Chunk("1", "https://shop.example/a", "A", (), "Text.", 0, "en")
+        return GradedChunks([ScoredChunk(chunk, 1.0, {ODDS: one}) for one in odds], answerability)
+
+    assert not graded(0.6, 1.0, 0.2).is_doubtful
+    assert not graded(0.6, 1.0, RIVAL).is_doubtful
+    assert graded(0.6, 1.0, RIVAL, RIVAL).is_doubtful
+    assert graded(0.5, 1.0, RIVAL).is_doubtful
+    assert graded(0.35, 1.0).is_doubtful

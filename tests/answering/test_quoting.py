@@ -2,10 +2,10 @@
 
 import pytest
 
-from server.answering.ranking import ODDS
+from server.answering.ranking import ODDS, RIVAL
 from server.answering.understanding.discourse import asks_for_amount, is_label, refers_back
 from server.answering.writing.quotation import heading_link
-from server.answering.writing.quoting import MOST_CHARS, RIVAL, QuotingWriter
+from server.answering.writing.quoting import MOST_CHARS, QuotingWriter
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question
 from server.retrieval.rarity import Rarity

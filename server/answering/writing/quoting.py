@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from server.answering.answer_kinds import requested_facts
-from server.answering.ranking import ODDS
+from server.answering.ranking import ODDS, RIVAL
 from server.answering.shortcuts.overview import is_prose
 from server.answering.understanding.discourse import introduces, is_label, refers_back
 from server.answering.verifying.untrusted import trusted_units
@@ -46,9 +46,8 @@ OPEN, OPEN_SAME = 0.3, 0.12
 another page, and of the same page."""
 NEAR = 0.75
 """A further section must have at least this share of the first one's score."""
-RIVAL, RIVAL_SAME = 0.45, 0.3
-"""A section of another page, and of the same page, that is at least so likely to answer, compared with the
-first one, is shown too."""
+RIVAL_SAME = 0.3
+"""RIVAL for a section of the first one's page."""
 
 
 class QuotingWriter:
