@@ -218,8 +218,10 @@ def models(report: Mapping[str, Any]) -> str:
     return ", ".join(dict.fromkeys(run["model"] for run in report["runs"]))
 
 
-def values_of(runs: Sequence[Mapping[str, Any]], name: str) -> list[tuple[str, float | None]]:
-    return [(run["name"], run["metrics"].get(name)) for run in runs]
+def values_of(
+    runs: Sequence[Mapping[str, Any]], name: str, of: str = "metrics"
+) -> list[tuple[str, float | None]]:
+    return [(run["name"], run[of].get(name)) for run in runs]
 
 
 def choice_table(report: Mapping[str, Any]) -> Table:
