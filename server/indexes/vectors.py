@@ -136,9 +136,9 @@ VECTORS_PAGE = 500
 COPIED_AT_ONCE = 150
 """Vectors read and written again at once, of up to 3,072 numbers each."""
 REMOVED, FEWEST_REMOVED = "removed", 1000
-"""Chroma keeps the space of removed vectors in memory and on disk. A collection counts them in its metadata;
-once they are at least so many, and more than its vectors, the vectors move to a new collection. The vectors
-of a collection that an older version made, with other options than HNSW, move at the first removal."""
+"""Chroma keeps the space of removed vectors in memory and on disk. A collection counts them in its metadata.
+When FEWEST_REMOVED or more are removed, and more than are left, the rest is copied to a new collection. A
+collection that an older version made with other options of HNSW is copied at its first removal."""
 
 T = TypeVar("T")
 

@@ -347,11 +347,17 @@ def test_each_selected_label_value_is_in_a_scrape(observed):
                 assert any(one.get(label) == value for one in labels), (name, label, value)
 
 
-def test_prometheus_reads_the_rules_and_the_configuration_for_compose():
+@pytest.fixture
+def promtool():
+    """Where Prometheus' own checker is."""
     program = shutil.which("promtool")
     if program is None:
         pytest.skip("promtool is not installed: `apt-get install prometheus`")
-    command = [program, "check", "config", ALERTS.with_name("prometheus.yml")]
+    return program
+
+
+def test_prometheus_reads_the_rules_and_the_configuration_for_compose(promtool):
+    command = [promtool, "check", "config", ALERTS.with_name("prometheus.yml")]
     checked = subprocess.run(command, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert f"{len(RULES)} rules found" in checked.stdout
@@ -387,10 +393,7 @@ OF_REDIS = {"docent_worker_heartbeat_age_seconds", "docent_queue_depth", "docent
         "the worker died",
     ],
 )
-def test_the_alerts_of_a_total_failure_fire(tmp_path, changed, gone, firing):
-    program = shutil.which("promtool")
-    if program is None:
-        pytest.skip("promtool is not installed: `apt-get install prometheus`")
+def test_the_alerts_of_a_total_failure_fire(promtool, tmp_path, changed, gone, firing):
     series = [
         {"series": name, "values": f"{value}+0x30"}
         for name, value in (WELL | changed).items()
@@ -406,7 +409,7 @@ def test_the_alerts_of_a_total_failure_fire(tmp_path, changed, gone, firing):
     file.write_text(
         yaml.safe_dump({"rule_files": [str(ALERTS)], "evaluation_interval": "1m", "tests": [one]})
     )
-    tested = subprocess.run([program, "test", "rules", file], capture_output=True, text=True, check=False)
+    tested = subprocess.run([promtool, "test", "rules", file], capture_output=True, text=True, check=False)
     assert tested.returncode == 0, tested.stdout + tested.stderr
 
 

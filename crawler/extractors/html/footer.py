@@ -1,4 +1,4 @@
-"""Facts in the footer and beside a page: address, telephone, e-mail, opening hours, numbers of registration.
+"""Facts in footers and asides: address, telephone, e-mail, opening hours, registration numbers.
 
 A footer is on every page, and an <aside> is mostly links and advertisements, so most of both is no content.
 The lines that visitors ask for may be nowhere else: they are read below the headings of the footer or aside,

@@ -45,7 +45,7 @@ class SourceReviewer:
         numbers = {str(cited.number) for cited in valid}
         text = with_links_to(without_pictures(without_unseen(answer.text)), is_known)
         text = _MARKER.sub(lambda marker: marker.group() if marker[1] in numbers else "", text)
-        if answer.model != EMBEDDED:  # quotations are shown as they stand on their pages
+        if answer.model != EMBEDDED:  # quotations are shown exactly as on their pages
             text = without_repetitions(text)
         text = text.strip()
         return replace(answer, text=text, citations=valid) if text else None

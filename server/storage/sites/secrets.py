@@ -41,7 +41,7 @@ def has_contact_secret(site: Site) -> bool:
 
 
 def contact_secret(site: Site, seal: Seal) -> str:
-    """Return what signs messages to the site's webhook; empty when there is none. Raises SealBroken."""
+    """Return the key that signs messages to the site's webhook, or "". Raises SealBroken."""
     plain = ContactOptions.of(site.options).secret
     return plain or (seal.open(site.contact_secret) if site.contact_secret else "")
 
