@@ -97,6 +97,10 @@ def _as_tuple(value: Any) -> Any:
     return tuple(map(_as_tuple, value)) if isinstance(value, list) else value
 
 
+READING = 2
+"""Version of how pages and files are read. Raise it with a change that shall reach unchanged ones too: the
+next crawl of each site reads them again."""
+
 _PAGE_FIELDS = tuple(field.name for field in fields(Page))
 _BLOCK_FIELDS = tuple(field.name for field in fields(Block))
 

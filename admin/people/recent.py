@@ -6,6 +6,7 @@ check to `confirm_identity`, or calls `mark_confirmed` from its own view.
 """
 
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 from flask import g, redirect, render_template, request
 from flask.typing import ResponseReturnValue
@@ -112,6 +113,12 @@ def require_recent_sign_in() -> ResponseReturnValue | None:
         if name != "csrf_token" and not name.startswith(PREFIX)
     ]
     has_passkey = g.operator.has_passkey and not why_unusable()
+    shown = request.full_path if request.method == "GET" else urlsplit(request.referrer or "").path
     return render_template(
-        "admin/confirm.html", form=form, typed=typed, has_passkey=has_passkey
+        "admin/confirm.html",
+        form=form,
+        typed=typed,
+        has_passkey=has_passkey,
+        sign_on=configuration().settings.sign_on,
+        shown=shown,
     ), NOT_CONFIRMED

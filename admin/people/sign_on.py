@@ -35,7 +35,8 @@ def login_sso() -> ResponseReturnValue:
     if wait := seconds_to_wait():
         return refused(_("Too many attempts. Try again in %(wait)s s.", wait=wait), "login")
     try:
-        address, begun = client_of(configuration().settings).begin()
+        client = client_of(configuration().settings)
+        address, begun = client.begin(asks_again="again" in request.args)
     except SignOnRefused as error:
         return _refused(error)
     target = safe_next(request.args.get("next"))

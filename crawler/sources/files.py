@@ -24,8 +24,6 @@ from crawler.extractors import (
 from crawler.page import Block, Page, content_hash
 from crawler.report import UrlOutcome, UrlState
 
-READER = 1
-"""Version of the file reading; raise it so that unchanged files are read again."""
 _NOT_IN_ID = re.compile(r"[^\w-]+")
 _LONGEST = 60
 

@@ -82,8 +82,9 @@ class OpenIdClient:
         texts = {name: value for name, value in found.items() if isinstance(value, str)}
         return {**texts, "secret_in": "header" if "client_secret_basic" in methods else "body"}
 
-    def begin(self) -> tuple[str, Begun]:
-        """Return the address to send the browser to, and what to keep for it. Raises SignOnRefused."""
+    def begin(self, *, asks_again: bool = False) -> tuple[str, Begun]:
+        """Return the address to send the browser to, and what to keep for it. With `asks_again` the provider
+        is to ask who it is even if it knows. Raises SignOnRefused."""
         begun = Begun(*(secrets.token_urlsafe(48) for _ in range(3)))
         challenge = base64.urlsafe_b64encode(hashlib.sha256(begun.verifier.encode()).digest())
         query = {
@@ -95,6 +96,7 @@ class OpenIdClient:
             "nonce": begun.nonce,
             "code_challenge": challenge.decode().rstrip("="),
             "code_challenge_method": "S256",
+            **({"prompt": "login"} if asks_again else {}),
         }
         address = self._safe(self.discover()["authorization_endpoint"])
         return f"{address}{'&' if '?' in address else '?'}{urlencode(query)}", begun

@@ -94,6 +94,7 @@ class Indexer:
         self._waiting: list[PageChange] = []
         self._waiting_pages: list[Page] = []
         self._waiting_chunks = 0
+        self._cuts_again = False
         self._started = time.monotonic()
         self.report = IndexReport()
 
@@ -107,14 +108,18 @@ class Indexer:
         """Every page of this build by address."""
         return self._known
 
-    def begin(self, *, resume: bool = False, report: IndexReport | None = None) -> None:
+    def begin(
+        self, *, resume: bool = False, report: IndexReport | None = None, cuts_again: bool = False
+    ) -> None:
         """Start a build and revert an interrupted one. With `resume`, continue the interrupted build
-        instead, with its `report` so far."""
+        instead, with its `report` so far. With `cuts_again`, pages that have not changed are cut into chunks
+        again, because the rules have changed."""
         if not resume:
             self._content.discard_unfinished()
             self._clear_away()
         self._waiting, self._waiting_pages, self._waiting_chunks = [], [], 0
         self._started = time.monotonic()
+        self._cuts_again = cuts_again
         self.report = report or IndexReport()
         self._index_remaining()
         self._known = self._content.known_pages()
@@ -127,7 +132,7 @@ class Indexer:
     def add(self, page: Page, *, moved_from: str = "", source: str = "") -> None:
         """Add a page, new or known, changed or unchanged. `moved_from` is its previous address."""
         known = self._known.get(page.url)
-        if known is not None and page.content_hash and _is_same(known, page):
+        if known is not None and page.content_hash and _is_same(known, page) and not self._cuts_again:
             self._keep_facts([] if source else [page])
             self._touch(page.url, page.etag, page.last_modified)
             return

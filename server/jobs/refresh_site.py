@@ -12,7 +12,7 @@ from functools import partial
 
 from crawler.crawl import crawl
 from crawler.errors import CrawlError
-from crawler.page import Page
+from crawler.page import READING, Page
 from crawler.recorder import TEMPLATE
 from server.domain.derived import BuildStopped
 from server.domain.protocols import Incidents, ModelError
@@ -49,6 +49,8 @@ log = logging.getLogger(__name__)
 
 OUTAGE_S = 10.0
 """Seconds between two tries of a crawl for which the database or Chroma is out of reach."""
+READ_AS = "read_as"
+"""Name of the note of a site that says by which rules its pages were read and cut when a crawl last ended."""
 SourcePages = Callable[[Site], Iterable[Page]]
 """Pages of a site that come from elsewhere than its website."""
 
@@ -193,7 +195,15 @@ class WholeCrawl(CrawlWork):
         again with what this crawl brings. Raises CrawlCutShort, HeldBackIndex."""
         interruptions = Interruptions(self._journal, self._crawls, self._run)
         interruptions.check()
-        self._indexer.begin(resume=interruptions.before or goes_on, report=report_so_far(self._journal))
+        notes = SiteNotes(self._db)
+        sizes = self._settings.retrieval
+        read_as = f"{READING}/{sizes.chunk_chars}/{sizes.chunk_overlap}"
+        reads_again = notes.get(self._site.id, READ_AS) != read_as
+        self._indexer.begin(
+            resume=interruptions.before or goes_on,
+            report=report_so_far(self._journal),
+            cuts_again=reads_again,
+        )
         # A first crawl goes live as a whole: nobody shall see half a site.
         # What is derived from all pages can only be brought live with all of them.
         bit_by_bit = self._content.live.live_generation() and not self._index.is_derived
@@ -203,7 +213,7 @@ class WholeCrawl(CrawlWork):
             on_progress, self._decided,
         )  # fmt: skip
         try:
-            self._crawl(intake)
+            self._crawl(intake, reads_again=reads_again)
         except CrawlCutShort:
             interruptions.forgive()
             raise
@@ -215,16 +225,19 @@ class WholeCrawl(CrawlWork):
                 return STOPPED, "stopped before a page was read"
         elif trouble:
             raise CrawlError(trouble)
-        return state, self._bring_live(intake, gate, source_pages)
+        summary = self._bring_live(intake, gate, source_pages)
+        if state == DONE:
+            notes.set(self._site.id, READ_AS, read_as)
+        return state, summary
 
-    def _crawl(self, intake: CrawlIntake) -> None:
+    def _crawl(self, intake: CrawlIntake, *, reads_again: bool) -> None:
         if not self._site.start_urls:
             return  # it is made of sources alone
         known = known_addresses(
             self._indexer.known,
             self._crawls,
             self._run,
-            self._indexer.without_facts(),
+            self._indexer.known if reads_again else self._indexer.without_facts(),
             self._decided.decisions.site_hashes(),
         )
         shared = SharedFrontier(self._db, self._run.id, known)

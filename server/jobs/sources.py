@@ -8,9 +8,9 @@ from pathlib import Path
 
 from crawler.errors import BadFile, BadStart, CrawlError
 from crawler.fetching.fetcher import Validators
-from crawler.page import Page
+from crawler.page import READING, Page
 from crawler.report import NO_ANSWER, UrlOutcome, UrlState
-from crawler.sources.files import READER, FolderOptions, FoundFile, files_in, public_url, read_file
+from crawler.sources.files import FolderOptions, FoundFile, files_in, public_url, read_file
 from crawler.sources.pairs import pair_page, parse_addresses, parse_pairs, read_addresses
 from server.domain.addresses import origin_of
 from server.domain.site import Site
@@ -103,14 +103,14 @@ class _Reading:
             log.warning("source %s of %s: %s", self._source.name, self._source.site_id, message)
             yield from self._as_before(message)
         self._pages.replace_items(self._source.id, list(self._items.values()))
-        options = {**self._source.options, _KIND_OF_READING: READER}
+        options = {**self._source.options, _KIND_OF_READING: READING}
         self._store.was_read(self._source, message, options)
 
     @cached_property
     def _validators(self) -> dict[str, Validators]:
         """What lets a server, or the comparison of digests, say that nothing has changed. Files whose digest
         these have as their etag are not read again."""
-        if self._source.options.get(_KIND_OF_READING) != READER:
+        if self._source.options.get(_KIND_OF_READING) != READING:
             return {}
         found = {}
         for url, item in self._known.items():

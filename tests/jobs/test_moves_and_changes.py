@@ -3,8 +3,10 @@
 import pytest
 from sqlalchemy import event
 
-from server.jobs import crawl_intake
+from server.jobs import crawl_intake, refresh_site
 from server.models.embedded import EmbeddedEmbedder
+from server.runtime.runtime import open_runtime
+from server.settings import Settings
 from server.storage.content.content import ContentStore
 from server.storage.content.site_facts import SiteFactStore
 from tests.jobs.conftest import SlowWebsite, installation_of
@@ -71,6 +73,36 @@ def test_an_unchanged_site_costs_one_short_answer_a_page_and_no_embedding(shop, 
     assert shop.website.not_modified == 12
     assert embedded == []
     assert shop.runtime.stores.content("shop").live_generation() == before
+
+
+def test_after_an_upgrade_that_reads_pages_better_unchanged_pages_are_read_once_again(shop, monkeypatch):
+    shop.website.etags = True
+    crawl(shop)
+    monkeypatch.setattr(refresh_site, "READING", refresh_site.READING + 1)
+    crawl(shop)
+    assert shop.website.not_modified == 0
+    crawl(shop)
+    assert shop.website.not_modified == 12
+
+
+def test_unchanged_pages_are_cut_by_a_new_length_of_chunks(shop):
+    def longest():
+        return max(len(chunk.text) for chunk in shop.runtime.stores.content("shop").every_chunk())
+
+    shop.website.etags = True
+    shop.website.pages["/p1"] = (
+        "Lamps",
+        f"<h1>Lamps</h1><p>{'Each lamp is made by hand in our workshop. ' * 12}",
+    )
+    crawl(shop)
+    assert longest() > 200
+    shop.runtime.close()
+    changed = Settings.of(
+        data_dir=shop.folder, crawl_allow_private=True, crawl_concurrency=2, chunk_chars=200, chunk_overlap=0
+    )
+    shop.runtime = open_runtime(changed)
+    crawl(shop)
+    assert longest() <= 200
 
 
 def test_a_crawl_that_finds_every_page_as_it_was_keeps_the_card(shop):

@@ -78,11 +78,23 @@ def small_postgresql():
         yield address
 
 
+def connected(address):
+    """PostgreSQL gives the place of a closed connection free a moment later."""
+    end = time.monotonic() + 30
+    while True:
+        try:
+            return psycopg.connect(address)
+        except psycopg.OperationalError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.02)
+
+
 @pytest.mark.parametrize(("user", "others"), [("docent", 4), ("plain", 1)])
 def test_a_postgresql_without_a_free_connection_says_what_to_raise(small_postgresql, user, others):
     with ExitStack() as stack:
         for _ in range(others):
-            stack.enter_context(psycopg.connect(small_postgresql))
+            stack.enter_context(connected(small_postgresql))
         with pytest.raises(StorageUnavailable) as caught:
             Database(small_postgresql.replace("docent@", f"{user}@"))
     said_in_one_line(caught, "has no connection left: raise its max_connections")

@@ -9,7 +9,8 @@ from server.domain.roles import Role
 from server.storage.people.operators import LinkKind
 from tests import axe
 from tests.admin.conftest import EMAIL, PASSWORD, Browser, log_in, make_app
-from tests.admin.tabs import opened
+from tests.admin.people.test_recent import age
+from tests.admin.tabs import EXPECTED, opened
 from tests.admin.test_look import EVERY_RULE, check_layout
 from tests.server_fixtures import missing
 from tests.servers import MissingProgram, free_port, openid_provider, web_server
@@ -54,7 +55,8 @@ def open_dashboard(make_runtime, provider, tab):
 
 @pytest.fixture
 def tab(browser, provider):
-    with opened(browser, f"http://localhost:{provider[1]}", "desk", "light") as tab:
+    expected = (*EXPECTED, "status of 403")
+    with opened(browser, f"http://localhost:{provider[1]}", "desk", "light", expected=expected) as tab:
         # The pages of the provider want a typeface from elsewhere.
         tab.context.route(
             re.compile(r"^https:"), lambda route: route.fulfill(content_type="text/css", body="")
@@ -64,11 +66,16 @@ def tab(browser, provider):
 
 def sign_in(tab, email, page="/admin/login"):
     tab.goto(page)
+    prove(tab, email)
+
+
+def prove(tab, email, *, is_first=True):
     tab.get_by_role("link", name=SIGN_ON).click()
     tab.get_by_placeholder("Enter any login").fill(email)
     tab.get_by_placeholder("and password").fill("anything")
     tab.get_by_role("button", name="Sign-in").click()
-    tab.get_by_role("button", name="Continue").click()
+    if is_first:
+        tab.get_by_role("button", name="Continue").click()
     tab.wait_for_url("http://localhost:*/admin/**")
 
 
@@ -263,3 +270,23 @@ def test_an_account_of_single_sign_on_has_no_password_that_anybody_knows(tab, op
         sign_in(tab, "dora@example.com")
         for password in ("", "no operator has this password", "dora@example.com"):
             assert log_in(Browser(make_app(runtime)), password, "dora@example.com").status_code == 422
+
+
+def test_who_has_no_password_confirms_at_the_provider_who_it_is(tab, open_dashboard):
+    def make_key():
+        tab.goto("/admin/settings/api-keys")
+        tab.get_by_label("What it is for").fill("Reports")
+        tab.get_by_role("checkbox").first.check()
+        tab.get_by_role("button", name="Create key").click()
+
+    with open_dashboard() as runtime:
+        runtime.people.links.invite("eva@example.com", Role.OWNER, EMAIL)
+        sign_in(tab, "eva@example.com")
+        age(runtime)
+        make_key()
+        check_layout(tab, "confirm_sign_on", "desk", "light")
+        assert runtime.people.api_keys.all() == []
+        prove(tab, "eva@example.com", is_first=False)
+        assert tab.url.endswith("/admin/settings/api-keys")
+        make_key()
+        assert [key.name for key in runtime.people.api_keys.all()] == ["Reports"]
