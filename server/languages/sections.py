@@ -60,8 +60,9 @@ class Writing(Section):
     """Whether spaces separate words."""
     endings: StrictBool = False
     """Whether particles are attached to the word that they belong to, as in Korean."""
-    compounds: StrictBool = False
-    """Whether nouns are joined into compounds whose last part has the main meaning, as in German."""
+    joints: Words = ()
+    """Letters that may join the parts of a compound noun, whose last part has the main meaning, such as the "s"
+    of "Prüfungsgebühr"; none where nouns are not written as one word."""
     capital_nouns: StrictBool = False
     """Whether all nouns begin with a capital, as in German, so that a capital is no sign of a name."""
     particles: Words = ()

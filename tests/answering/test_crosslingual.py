@@ -49,6 +49,11 @@ def test_the_word_is_taken_that_the_site_uses(shop):
     assert "parcel" in searched(shop, "Wo ist mein Paket?", "de").text.lower()
 
 
+def test_both_parts_of_a_compound_are_understood(shop):
+    assert [found.concepts for found in look_up("Prüfungsgebühr", "de")] == [("exam",), ("fee",)]
+    assert [found.concepts for found in look_up("hotelprijs", "nl")] == [("accommodation",), ("price",)]
+
+
 def test_names_and_code_stay_as_they_are(shop):
     assert "lamp-driver.exe" in searched(shop, "Как установить lamp-driver.exe?", "ru").text
 

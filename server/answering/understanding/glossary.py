@@ -17,8 +17,9 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 LONGEST_PHRASE = 4
 """Length of the longest phrase that is looked up, in words."""
 LONGEST_COMPOUND = 40
-PART_OF_COMPOUND = 4
-"""Length of the shortest part that a compound is split into, in characters."""
+SHORTEST_FIRST, PART_OF_COMPOUND = 3, 4
+"""Length of the shortest parts that a compound is split into, in characters: of those before the last one, and
+of the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +93,17 @@ def _scan(text: str, language: str) -> list[Found]:
 
 def _read(text: str, language: str) -> list[Found]:
     entries, found, place = _entries(language), [], 0
-    joins = known(language).writing.compounds
+    joins = known(language).writing.joints
     matches = list(_WORD.finditer(text))
     stops = STOP_WORDS.get(language, frozenset())
     lowered = [match.group().lower() for match in matches]
     stems = ["" if word in stops else stem(word, language) for word in lowered]
     while place < len(matches):
         size, concepts = _longest(stems, place, entries)
-        if not concepts and joins and stems[place] and len(lowered[place]) <= LONGEST_COMPOUND:
-            concepts = _compound(lowered[place], language, entries)
         if concepts:
             found.append(Found(matches[place].start(), matches[place + size - 1].end(), concepts))
+        elif joins and stems[place] and len(lowered[place]) <= LONGEST_COMPOUND:
+            found += _parts(matches[place], language, entries)
         place += size
     return found
 
@@ -117,10 +118,18 @@ def _longest(
     return 1, ()
 
 
-def _compound(word: str, language: str, entries: dict[tuple[str, ...], tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the concepts of a compound's last part, which carries the main meaning."""
-    for cut in range(3, len(word) - PART_OF_COMPOUND + 1):
-        concepts = entries.get((stem(word[cut:], language),))
-        if concepts:
-            return concepts
-    return ()
+def _parts(
+    word: re.Match[str], language: str, entries: dict[tuple[str, ...], tuple[str, ...]]
+) -> list[Found]:
+    """Return the known parts of a compound: the last one, which carries the main meaning, and the one before
+    it, with or without the letters that join them. None if the last part is not known."""
+    text, start = word.group().lower(), word.start()
+    for cut in range(SHORTEST_FIRST, len(text) - PART_OF_COMPOUND + 1):
+        if concepts := entries.get((stem(text[cut:], language),)):
+            last = Found(start + cut, word.end(), concepts)
+            for joint in ("", *known(language).writing.joints):
+                first = text[:cut].removesuffix(joint)
+                if len(first) >= SHORTEST_FIRST and (before := entries.get((stem(first, language),))):
+                    return [Found(start, start + cut, before), last]
+            return [last]
+    return []
