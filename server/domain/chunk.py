@@ -40,6 +40,10 @@ class Chunk:
     ended: str = ""
     """Day on which the event that the page marks up ends; empty for a page about no event."""
 
+    def __hash__(self) -> int:
+        """Caches look chunks up hundreds of times per question, and the id tells nearly all of them apart."""
+        return hash(self.id)
+
     @property
     def heading(self) -> str:
         """Title and heading path in one line, without repeating a heading that equals the title."""

@@ -136,7 +136,7 @@ class SentenceVectors:
         return {"site": self._site_id, "embedder": self._embedder.fingerprint}
 
     def _mark(self, chunk: Chunk) -> bytes:
-        return zlib.crc32(f"{self._space} {chunk.indexed_text}".encode("utf-8", "replace")).to_bytes(MARK)
+        return _mark(self._space, chunk)
 
     def _embedded(
         self, chunks: Sequence[Chunk], texts: Mapping[str, tuple[str, ...]], old: Mapping[str, Vectors]
@@ -185,6 +185,11 @@ def drop_sentence_vectors(database: Database, site_id: str) -> None:
     ensure_tables(database, _metadata)
     with database.begin() as connection:
         connection.execute(delete(_table).where(_table.c.site_id == site_id))
+
+
+@lru_cache(maxsize=4_000)
+def _mark(space: str, chunk: Chunk) -> bytes:
+    return zlib.crc32(f"{space} {chunk.indexed_text}".encode("utf-8", "replace")).to_bytes(MARK)
 
 
 @lru_cache(maxsize=4_000)

@@ -35,11 +35,12 @@ only function words count."""
 
 def text_language(text: str, fallback: str = "en") -> str:
     """Return the primary subtag of a question's language; `fallback` if it cannot be detected."""
-    letters = sum(unicodedata.category(char)[0] == "L" for char in text)
-    for script in SCRIPTS:
-        found = len(script.letters.findall(text))
-        if found and found * 3 >= letters:
-            return _of_script(script, text, fallback)
+    if not text.isascii():
+        letters = sum(unicodedata.category(char)[0] == "L" for char in text)
+        for script in SCRIPTS:
+            found = len(script.letters.findall(text))
+            if found and found * 3 >= letters:
+                return _of_script(script, text, fallback)
     plain = " ".join(word for word in _QUOTED.sub(" ", text).split() if not _CODE.search(word))
     plain = plain if plain.isupper() else _CAPITALS.sub(" ", plain)
     return _most_voted(_votes(plain.lower(), plain.isupper()), fallback)
@@ -68,10 +69,11 @@ def piece_language(text: str, declared: str) -> str:
 def _votes(text: str, function_words_only: bool = False) -> Counter[str]:
     votes: Counter[str] = Counter()
     words = [word.rstrip("'’") for word in _WORD.findall(text)]
-    for code, stops in STOP_WORDS.items():
-        votes[code] += 2 * sum(word in stops for word in words)
+    for word in words:
+        for code in _languages_of_word().get(word, ()):
+            votes[code] += 2
         if not function_words_only:
-            votes[code] += sum(word in _telling_words(code) for word in words)
+            votes.update(_languages_told_by().get(word, ()))
     for code, pattern in _MARKS:
         votes[code] += 2 * bool(pattern.search(text))
     return +votes
@@ -100,6 +102,15 @@ def _of_script(script: Script, text: str, fallback: str) -> str:
 def _telling_words(code: str) -> frozenset[str]:
     """Return the glossary words that identify a language. Words that English has too may be loanwords."""
     return _glossary_words(code) - (_glossary_words("en") if code != "en" else frozenset())
+
+
+@cache
+def _languages_told_by() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for code in STOP_WORDS:
+        for word in _telling_words(code):
+            found.setdefault(word, []).append(code)
+    return found
 
 
 @cache

@@ -26,7 +26,10 @@ _CHINESE_FUNCTION_WORDS = frozenset(_CHINESE.function_words)
 _FINAL_PARTICLES = frozenset(_CHINESE.final_particles)
 KOREAN_FUNCTION_WORDS = frozenset(_KOREAN.function_words)
 _AFTER_ONE = frozenset(_KOREAN.particles_after_one)
-_GLUED = sorted({*_KOREAN.particles, *_KOREAN.verb_endings}, key=len, reverse=True)
+_GLUED: dict[str, list[str]] = {}
+"""Particles and endings by their last character, longest first."""
+for _ending in sorted({*_KOREAN.particles, *_KOREAN.verb_endings}, key=len, reverse=True):
+    _GLUED.setdefault(_ending[-1:], []).append(_ending)
 
 
 def pairs(run: str) -> tuple[str, ...]:
@@ -84,7 +87,7 @@ def _overlapping(run: str) -> tuple[str, ...]:
 
 def bare_noun(word: str) -> str:
     """Return a Korean word without its particle or ending. Only some particles may leave one syllable."""
-    for ending in _GLUED:
+    for ending in _GLUED.get(word[-1:], ()):
         left = len(word) - len(ending)
         if word.endswith(ending) and (left > 1 or (left == 1 and ending in _AFTER_ONE)):
             return word[:left]

@@ -27,6 +27,7 @@ _LAST_YEAR = compiled(alternatives(lambda one: one.dates.last_year))
 _SENTENCE_END = re.compile(r"[.!?。！？…:：;؟।]['\"”’)\]]*$")
 
 
+@lru_cache(maxsize=4_000)
 def substance(text: str) -> float:
     """Return a value in [0, 1] by the logarithm of the text's length. Index entries and links have little."""
     words = len(text.encode("utf-8", "replace")) / BYTES_A_WORD

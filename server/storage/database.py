@@ -92,6 +92,9 @@ class Database:
             self._writer = threading.get_ident()
             try:
                 with self._explained(), self._engine.begin() as connection:
+                    # A transaction that reads first and then wants to write fails at once when another
+                    # wrote meanwhile; one that takes the lock at its start waits for its turn.
+                    connection.exec_driver_sql("BEGIN IMMEDIATE")
                     yield connection
             finally:
                 self._writer = 0

@@ -23,8 +23,6 @@ BUSY_MS = 30_000
 RESTART_S = 10.0
 """Seconds for which requests wait for a PostgreSQL server that was there and does not answer now."""
 
-READ_ONLY = {"docent_reads": True}
-
 
 def parse_url(text: str) -> URL:
     """The URL with its driver, and with an absolute path for a file. Raises StorageError.
@@ -49,14 +47,14 @@ def parse_url(text: str) -> URL:
 
 
 def open_engine(url: URL) -> Engine:
-    """An engine whose transactions hold SQLite's write lock from their start, unless marked READ_ONLY."""
+    """An engine that begins no transaction of SQLite by itself."""
     return _sqlite(url) if url.get_backend_name() == "sqlite" else _postgresql(url)
 
 
 def reading(engine: Engine) -> Engine:
     """The same pool without transactions: every statement sees the newest state and costs one trip."""
     if engine.dialect.name == "sqlite":
-        return engine.execution_options(**READ_ONLY)
+        return engine
     return engine.execution_options(isolation_level="AUTOCOMMIT")
 
 
@@ -64,7 +62,7 @@ def reading(engine: Engine) -> Engine:
 def snapshot(engine: Engine) -> Iterator[Connection]:
     """A connection with one reading transaction."""
     if engine.dialect.name == "sqlite":
-        with engine.execution_options(**READ_ONLY).connect() as connection:
+        with engine.connect() as connection:
             connection.exec_driver_sql("BEGIN")  # deferred: the first statement takes the snapshot
             yield connection
             connection.rollback()
@@ -125,7 +123,6 @@ def _sqlite(url: URL) -> Engine:
         connect_args={"timeout": BUSY_MS / 1000, "cached_statements": 256},
     )
     event.listen(engine, "connect", _set_up_sqlite)
-    event.listen(engine, "begin", _begin_immediate)
     return engine
 
 
@@ -140,10 +137,3 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
     # After a big build the log on disk shrinks again.
     connection.execute(f"PRAGMA journal_size_limit = {64 * 2**20}")
     connection.execute(f"PRAGMA cache_size = -{SQLITE_CACHE_KIB}")
-
-
-def _begin_immediate(connection: Connection) -> None:
-    # A transaction that reads first and then wants to write fails at once when another wrote meanwhile;
-    # one that takes the lock at its start waits for its turn.
-    if not connection.get_execution_options().get("docent_reads"):
-        connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -18,8 +18,8 @@ LONE_WORD = 12
 """A link of one shorter word is shown only if it is a whole item or cell: menus link such words too."""
 SAME_WORDS = 0.6
 """Share of an anchor's words that the heading has."""
-_NO_LETTER_BEFORE, _NO_LETTER_AFTER = r"(?<![^\W\u2e80-\uffff])", r"(?![^\W\u2e80-\uffff])"
-"""A link begins and ends with a word; Chinese, Japanese and Korean have no signs between words."""
+_LETTER = re.compile(r"[^\W\u2e80-\uffff]")
+"""No link begins or ends next to one; Chinese, Japanese and Korean have no signs between words."""
 _BEFORE_STOP = re.compile(r"(?<=\S) ([.,])(?=\s|$)")
 """The space that an icon or line break in the markup leaves before a full stop."""
 
@@ -73,11 +73,10 @@ class Quotation:
         for address, words in self.links:
             if words not in text or not (" " in words or len(words) >= LONE_WORD or words == text):
                 continue
-            whole = re.search(_NO_LETTER_BEFORE + re.escape(words) + _NO_LETTER_AFTER, text)
-            if whole and not any(
-                whole.start() < stop and start < whole.end() for start, (stop, _) in found.items()
-            ):
-                found[whole.start()] = whole.end(), address
+            at = _whole(words, text)
+            end = at + len(words)
+            if at >= 0 and not any(at < stop and start < end for start, (stop, _) in found.items()):
+                found[at] = end, address
         parts, done = [], 0
         for start, (end, address) in sorted(found.items())[:MOST_LINKS]:
             parts += [escape_markdown(text[done:start]), markdown_link(text[start:end], address)]
@@ -91,6 +90,17 @@ class Quotation:
         width = max(len(row) for row in cells)
         lines = [f"| {' | '.join(row + [''] * (width - len(row)))} |" for row in cells]
         return "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]])
+
+
+def _whole(words: str, text: str) -> int:
+    """Return where `words` first occur in a text as whole words; -1 for nowhere."""
+    at = text.find(words)
+    while at >= 0:
+        inside = (at and _LETTER.match(text, at - 1)) or _LETTER.match(text, at + len(words))
+        if not inside:
+            return at
+        at = text.find(words, at + 1)
+    return -1
 
 
 def heading_link(chunk: Chunk, found: Sequence[ScoredChunk] = ()) -> str:

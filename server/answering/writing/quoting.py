@@ -9,6 +9,7 @@ may answer as well.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -48,6 +49,8 @@ NEAR = 0.75
 """A further section must have at least this share of the first one's score."""
 RIVAL_SAME = 0.3
 """RIVAL for a section of the first one's page."""
+
+_WIDE = re.compile("[\u2e80-\U0010ffff]")
 
 
 class QuotingWriter:
@@ -218,7 +221,7 @@ def _length(found: Sequence[Unit], places: range) -> float:
 
 def _size(text: str) -> float:
     """Return the size in Latin letters; a Chinese, Japanese or Korean character counts as 2.2."""
-    return len(text) if text.isascii() else sum(1 if ord(char) < 0x2E80 else 2.2 for char in text)
+    return len(text) if text.isascii() else len(text) + 1.2 * len(_WIDE.findall(text))
 
 
 def quote_themes(chunks: Sequence[ScoredChunk]) -> Iterator[Claim]:

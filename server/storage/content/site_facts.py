@@ -1,7 +1,7 @@
 """The card of facts of a site: what the last crawl found, and what operators made of it."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from secrets import token_hex
 
 from sqlalchemy import delete, or_, select, update
@@ -109,4 +109,5 @@ class SiteFactStore(SiteRows):
 
 
 def _fact(row: AnyRow) -> SiteFact:
-    return replace(SiteFact(*row), kind=FactKind(row.kind))
+    fact_id, kind, *rest = row
+    return SiteFact(fact_id, FactKind(kind), *rest)
