@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 PROGRAMS = {
+    "chromium-headless-shell": ("chromium-headless-shell",),  # without it the tests use chromium, and take longer
     "chromium": ("chromium", "chromium-browser", "google-chrome"),
     "postgresql": ("initdb",),
     "redis-server": ("redis-server",),
