@@ -14,14 +14,21 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 run: $(VENV)/.compiled
 	@exec $(BIN)/python -m server run
 
+TESTS := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+
 test: $(VENV)/.dev
 	@$(BIN)/python .ci/system.py
 	@$(MAKE) --no-print-directory $(VENV)/.node
-	$(MAKE) --no-print-directory check
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	@echo "$(BIN)/mypy, in the time that the tests leave; its findings are at the end"
+	@nice $(BIN)/mypy > $(VENV)/mypy.txt 2>&1 & types=$$!; \
+	$(TESTS); tests=$$?; \
+	wait $$types; types=$$?; cat $(VENV)/mypy.txt; \
+	[ $$tests -eq 0 ] && [ $$types -eq 0 ]
 
 test-fast: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not system and not slow"
+	$(TESTS) -m "not system and not slow"
 
 # The container image and compose.yaml, built and used for real. It needs Docker and Compose; as root on Debian it
 # installs and starts them, and makes the base image from Debian's packages if none can be fetched.

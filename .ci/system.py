@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 
 PROGRAMS = {
+    # The same browser without windows; where it is missing the tests use chromium, and take longer.
+    "chromium-headless-shell": ("chromium-headless-shell",),
     "chromium": ("chromium", "chromium-browser", "google-chrome"),
     "postgresql": ("initdb",),
     "redis-server": ("redis-server",),

@@ -61,8 +61,8 @@ class Writing(Section):
     endings: StrictBool = False
     """Whether particles are attached to the word that they belong to, as in Korean."""
     joints: Words = ()
-    """Letters that may join the parts of a compound noun, whose last part has the main meaning, such as the "s"
-    of "Prüfungsgebühr"; none where nouns are not written as one word."""
+    """Letters that may join the parts of a compound noun, such as the "s" of "Prüfungsgebühr". None where
+    nouns are not written as one word. The last part has the main meaning."""
     capital_nouns: StrictBool = False
     """Whether all nouns begin with a capital, as in German, so that a capital is no sign of a name."""
     particles: Words = ()

@@ -5,10 +5,11 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
+from argon2 import PasswordHasher
 from flask import Flask, session
 
 from admin.blueprint import blueprint
-from admin.people import sessions
+from admin.people import passwords, sessions
 from admin.people.passwords import hash_password
 from server.domain.answer import Outcome
 from server.domain.site import Site
@@ -42,6 +43,28 @@ def empty_database(tmp_path_factory):
     database.migrate()
     database.close()
     return path
+
+
+FULL_HASHER = passwords._hasher
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cheap_hashes():
+    """Hundreds of logins check a password; `full_hashes` is for what is about the hash itself."""
+    passwords._hasher = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
+    passwords._nobody.cache_clear()
+    yield
+    passwords._hasher = FULL_HASHER
+    passwords._nobody.cache_clear()
+
+
+@pytest.fixture
+def full_hashes(monkeypatch):
+    """Hashes as the product makes them."""
+    monkeypatch.setattr(passwords, "_hasher", FULL_HASHER)
+    passwords._nobody.cache_clear()
+    yield
+    passwords._nobody.cache_clear()
 
 
 @pytest.fixture(scope="session")

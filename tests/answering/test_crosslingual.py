@@ -49,9 +49,19 @@ def test_the_word_is_taken_that_the_site_uses(shop):
     assert "parcel" in searched(shop, "Wo ist mein Paket?", "de").text.lower()
 
 
-def test_both_parts_of_a_compound_are_understood(shop):
-    assert [found.concepts for found in look_up("Prüfungsgebühr", "de")] == [("exam",), ("fee",)]
-    assert [found.concepts for found in look_up("hotelprijs", "nl")] == [("accommodation",), ("price",)]
+@pytest.mark.parametrize(
+    ("word", "language", "concepts"),
+    [
+        ("Rückgabefrist", "de", [("return",), ("deadline",)]),
+        ("Buchungsnummer", "de", [("appointment",), ("number",)]),
+        ("lidmaatschapskosten", "nl", [("membership",), ("price",)]),
+        ("Prüfungsgebühr", "de", [("fee",)]),
+        ("ungefähr", "de", []),
+        ("Luxemburg", "de", []),
+    ],
+)
+def test_the_known_parts_of_a_compound_are_understood(word, language, concepts):
+    assert [found.concepts for found in look_up(word, language)] == concepts
 
 
 def test_names_and_code_stay_as_they_are(shop):

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from server.storage.data_folder import DataFolder
+from server.storage.database import Database
+from server.storage.sites.sites import SiteStore
 from tests.websites import SHOP, Website, serve
 
 ROOT = Path(__file__).parents[2]
@@ -65,6 +68,17 @@ class Docent:
                 self.process.kill()
                 raise
         return self.process.returncode
+
+    def site_id(self):
+        """The id of the first site, from the database: a command of the shell takes seconds."""
+        address = (
+            self.settings.get("DATABASE_URL") or DataFolder(Path(self.settings["DATA_DIR"])).database_url()
+        )
+        database = Database(address)
+        try:
+            return SiteStore(database).all()[0].id
+        finally:
+            database.close()
 
     def shell(self, *arguments):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("OPENAI")} | self.settings

@@ -1,7 +1,5 @@
 """The same main path on PostgreSQL, Redis and a Chroma server of its own, with a model."""
 
-import json
-
 import pytest
 
 from tests.journey.conftest import Docent
@@ -39,8 +37,7 @@ def docent(shop, tmp_path_factory, new_postgresql, redis_address, chroma_url, mo
 
 @pytest.fixture
 def visitor(docent):
-    site_id = json.loads(docent.shell("sites", "--json").stdout)[0]["id"]
-    return Visitor(docent, site_id)
+    return Visitor(docent, docent.site_id())
 
 
 def test_the_model_answers_from_the_site_with_a_citation(visitor, model_server):

@@ -19,7 +19,7 @@ KEPT = "site-chat:{}:visitor"
 
 @pytest.fixture(scope="module")
 def site_id(docent):
-    return json.loads(docent.shell("sites", "--json").stdout)[0]["id"]
+    return docent.site_id()
 
 
 @pytest.fixture

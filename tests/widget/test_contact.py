@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.widget.service import Script
-from tests.widget.test_accessibility import findings
 from tests.widget.test_conversation import answered, ask
 
 NOW = "2026-03-06T18:00:00Z"
@@ -221,30 +220,3 @@ def test_erasing_takes_what_was_typed_into_the_form_along(opened, script):
     expect(page.locator("article")).to_have_count(0)
     assert "ada@" not in page.evaluate("JSON.stringify(Object.entries(localStorage))")
     expect(page.locator(".contact")).to_be_hidden()
-
-
-def test_axe_finds_nothing_in_what_asks_the_visitor_for_something(visit, script):
-    offers(script, "handoff", open=False, opens="2126-03-09T08:00:00Z")
-    script.consent = True
-    script.configuration |= {
-        "consent": {"text": "Questions are kept.", "privacy_url": "https://harbour.example/privacy"},
-        "context": {"page": True, "selection": True},
-    }
-    page = visit(body="<aside><p id='words'>Berths are deep.</p></aside>")
-    page.locator(".launcher").hover()  # its modules are there before the words are marked
-    page.wait_for_load_state("networkidle")
-    page.locator("#words").click(click_count=3)
-    page.locator(".launcher").click()
-    expect(page.locator(".about")).to_be_visible()
-    assert findings(page) == [], "marked words"
-    ask(page)
-    page.get_by_role("button", name="Agree and send").wait_for()
-    assert findings(page) == [], "consent"
-    page.get_by_role("button", name="Agree and send").click()
-    answered(page)
-    write(page, "ada")
-    assert findings(page) == [], "form with an error"
-    page.emulate_media(color_scheme="dark")
-    write(page)
-    expect(page.locator("article").last).to_contain_text("R-1")
-    assert findings(page) == [], "sent, dark"

@@ -22,7 +22,8 @@ from tests.widget.test_texts import rows
 LOOKING = (Path(__file__).parent / "looking.js").read_text(encoding="utf-8").strip().partition("\n")[2]
 SCREENS = {320: 568, 390: 844, 768: 1024, 1280: 800}
 RULES = {"light": [], "dark": ["color-contrast"]}
-"""The other rules do not depend on colours; they are checked on a wide screen, and on a phone from right to left."""
+"""The other rules do not depend on colours; they are checked on a wide screen, and on a phone from right to left, where
+the colours are not looked at again: they depend on the language as little."""
 LOOKS = {
     "light": {"color_scheme": "light", "forced_colors": "none"},
     "dark": {"color_scheme": "dark", "forced_colors": "none"},
@@ -115,6 +116,6 @@ def test_a_state_on_a_phone_from_right_to_left(scene, state):
         shown.page.set_viewport_size({"width": width, "height": SCREENS[width]})
         wrong += [f"{width}: {one}" for one in look(shown.page, "misplaced")]
         if width == 390:
-            wrong += findings(shown.page)
+            wrong += findings(shown.page, without=["color-contrast"])
         keep(shown.page, state, "ar", width)
     assert not wrong, "\n".join(wrong)

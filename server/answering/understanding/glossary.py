@@ -18,8 +18,9 @@ LONGEST_PHRASE = 4
 """Length of the longest phrase that is looked up, in words."""
 LONGEST_COMPOUND = 40
 SHORTEST_FIRST, PART_OF_COMPOUND = 3, 4
-"""Length of the shortest parts that a compound is split into, in characters: of those before the last one, and
-of the last one."""
+"""Length in characters of the shortest parts that a compound is split into: the first and the last one."""
+LONE_PART = 6
+"""Length of the shortest last part that is looked up although what stands before it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +122,18 @@ def _longest(
 def _parts(
     word: re.Match[str], language: str, entries: dict[tuple[str, ...], tuple[str, ...]]
 ) -> list[Found]:
-    """Return the known parts of a compound: the last one, which carries the main meaning, and the one before
-    it, with or without the letters that join them. None if the last part is not known."""
-    text, start = word.group().lower(), word.start()
+    """Return the known parts of a compound: the last one, which has the main meaning, and the one before
+    it, with or without the letters that join them. A short last part alone may be there by chance."""
+    text, start, lone = word.group().lower(), word.start(), list[Found]()
     for cut in range(SHORTEST_FIRST, len(text) - PART_OF_COMPOUND + 1):
-        if concepts := entries.get((stem(text[cut:], language),)):
-            last = Found(start + cut, word.end(), concepts)
-            for joint in ("", *known(language).writing.joints):
-                first = text[:cut].removesuffix(joint)
-                if len(first) >= SHORTEST_FIRST and (before := entries.get((stem(first, language),))):
-                    return [Found(start, start + cut, before), last]
-            return [last]
-    return []
+        concepts = entries.get((stem(text[cut:], language),))
+        if not concepts:
+            continue
+        last = Found(start + cut, word.end(), concepts)
+        for joint in ("", *known(language).writing.joints):
+            first = text[:cut].removesuffix(joint)
+            if len(first) >= SHORTEST_FIRST and (before := entries.get((stem(first, language),))):
+                return [Found(start, start + cut, before), last]
+        if not lone and len(text) - cut >= LONE_PART:
+            lone = [last]
+    return lone

@@ -11,7 +11,6 @@ from types import SimpleNamespace
 
 import pyotp
 import pytest
-from argon2 import PasswordHasher
 
 from admin.people import attempts, passwords
 from server.guards.limits import RateLimits
@@ -24,21 +23,6 @@ WRONG = "E-mail or password is wrong."
 
 def from_(address):
     return {"environ_overrides": {"REMOTE_ADDR": address}}
-
-
-@pytest.fixture(autouse=True)
-def _cheap_hashes(monkeypatch):
-    """These tests check many passwords, and none of them how one is hashed."""
-    hasher = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
-    monkeypatch.setattr(passwords, "_hasher", hasher)
-    passwords._nobody.cache_clear()
-    yield
-    passwords._nobody.cache_clear()
-
-
-@pytest.fixture
-def password_hash():
-    return passwords.hash_password(PASSWORD)
 
 
 @pytest.fixture
