@@ -79,7 +79,10 @@ def is_readable(reply: HttpResponse) -> bool:
     return not reply.content_type or content_type_of(reply.url, reply.content_type) in EXTRACTORS
 
 
-_PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_PROGRAMS = (
+    "chromium-headless-shell",  # the same engine without windows, a fraction of the work for each page
+    *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"),
+)
 _SANDBOX = "run Docent as another user, or allow a browser without one with CRAWL_BROWSER_SANDBOX=0"
 _INSTALL = 'install it with "pip install playwright" and a browser with "apt-get install chromium"'
 
