@@ -113,7 +113,8 @@ def require_recent_sign_in() -> ResponseReturnValue | None:
         if name != "csrf_token" and not name.startswith(PREFIX)
     ]
     has_passkey = g.operator.has_passkey and not why_unusable()
-    shown = request.full_path if request.method == "GET" else urlsplit(request.referrer or "").path
+    here = f"{request.script_root}{request.full_path}".rstrip("?")
+    shown = here if request.method == "GET" else urlsplit(request.referrer or "").path
     return render_template(
         "admin/confirm.html",
         form=form,

@@ -1,12 +1,15 @@
 """The dashboard below a path of another website's host: no address on any page leaves the path."""
 
 import re
+from html import unescape
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from admin.people.sign_on import callback_address
 from server.app import BelowPath
 from tests.admin.conftest import EMAIL, PASSWORD, Browser, log_in, make_app
+from tests.admin.people.test_recent import age
 from tests.admin.routes import VALUES, rules
 
 PATH = "/help/docent"
@@ -79,6 +82,19 @@ def test_links_to_people_and_for_a_provider_name_the_path_once(own_app):
     fields = {"email": "cleo@example.com", "role": "viewer"}
     people = f"{PATH}/admin/settings/people"
     assert f"{ADDRESS}/admin/welcome#token=" in owner.send(people, fields, f"{people}/invite").text
+
+
+def test_whoever_confirms_at_the_provider_comes_back_to_the_page(make_runtime, password_hash):
+    runtime = make_runtime(public_url=ADDRESS, oidc_issuer="https://login.example.com", oidc_client_id="docent")
+    runtime.people.operators.create(EMAIL, password_hash)
+    app = make_app(runtime)
+    app.wsgi_app = BelowPath(app.wsgi_app, PATH)
+    owner = Browser(app, "https://www.example.com")
+    log_in_below(owner)
+    age(runtime)
+    guarded = f"{PATH}/admin/account/second-factor"
+    link = re.search(r'href="([^"]*/login/sso[?][^"]*)"', owner.get(guarded).text)[1]
+    assert parse_qs(urlsplit(unescape(link)).query)["next"] == [guarded]
 
 
 def log_in_below(browser):
