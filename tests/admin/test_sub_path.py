@@ -85,7 +85,9 @@ def test_links_to_people_and_for_a_provider_name_the_path_once(own_app):
 
 
 def test_whoever_confirms_at_the_provider_comes_back_to_the_page(make_runtime, password_hash):
-    runtime = make_runtime(public_url=ADDRESS, oidc_issuer="https://login.example.com", oidc_client_id="docent")
+    runtime = make_runtime(
+        public_url=ADDRESS, oidc_issuer="https://login.example.com", oidc_client_id="docent"
+    )
     runtime.people.operators.create(EMAIL, password_hash)
     app = make_app(runtime)
     app.wsgi_app = BelowPath(app.wsgi_app, PATH)

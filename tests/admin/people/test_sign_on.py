@@ -9,7 +9,7 @@ from server.domain.roles import Role
 from server.storage.people.operators import LinkKind
 from tests.admin.conftest import EMAIL, PASSWORD, Browser, log_in, make_app
 from tests.admin.people.test_recent import age
-from tests.admin.tabs import EXPECTED, opened
+from tests.admin.tabs import EXPECTED, SIZES, opened
 from tests.admin.test_look import RULES, check, check_layout
 from tests.server_fixtures import missing
 from tests.servers import MissingProgram, free_port, openid_provider, web_server
@@ -281,7 +281,11 @@ def test_who_has_no_password_confirms_at_the_provider_who_it_is(tab, open_dashbo
         sign_in(tab, "eva@example.com")
         age(runtime)
         make_key()
-        check_layout(tab, "confirm_sign_on", "desk", "light")
+        for size, scheme in (*RULES, ("phone", "dark"), ("desk", "light")):
+            width, height = SIZES[size]
+            tab.set_viewport_size({"width": width, "height": height})
+            tab.emulate_media(color_scheme=scheme)
+            (check if (size, scheme) in RULES else check_layout)(tab, "confirm_sign_on", size, scheme)
         assert runtime.people.api_keys.all() == []
         prove(tab, "eva@example.com", is_first=False)
         assert tab.url.endswith("/admin/settings/api-keys")
