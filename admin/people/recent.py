@@ -6,7 +6,6 @@ check to `confirm_identity`, or calls `mark_confirmed` from its own view.
 """
 
 from datetime import timedelta
-from urllib.parse import urlsplit
 
 from flask import g, redirect, render_template, request
 from flask.typing import ResponseReturnValue
@@ -114,12 +113,12 @@ def require_recent_sign_in() -> ResponseReturnValue | None:
     ]
     has_passkey = g.operator.has_passkey and not why_unusable()
     here = f"{request.script_root}{request.full_path}".rstrip("?")
-    shown = here if request.method == "GET" else urlsplit(request.referrer or "").path
+    came_from = (request.referrer or "").removeprefix(request.host_url.rstrip("/"))
     return render_template(
         "admin/confirm.html",
         form=form,
         typed=typed,
         has_passkey=has_passkey,
         sign_on=configuration().settings.sign_on,
-        shown=shown,
+        shown=here if request.method == "GET" else came_from,
     ), NOT_CONFIRMED

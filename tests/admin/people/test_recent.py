@@ -185,3 +185,9 @@ def test_the_page_that_asks_is_readable(browser, address, runtime, cookie, size,
         check(tab, "settings_signin", size, scheme)
         tab.goto("/admin/account")
         check(tab, "account", size, scheme)
+
+
+def test_a_broken_referrer_does_not_break_the_question_who_it_is(stale):
+    fields = {"email": "cleo@example.com", "role": "viewer", "csrf_token": token_of(stale)}
+    sent = stale.http.post("/admin/settings/people/invite", data=fields, headers={"Referer": "http://[bad"})
+    assert (sent.status_code, "Confirm it is you" in sent.text) == (403, True)
