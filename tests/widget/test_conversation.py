@@ -45,6 +45,18 @@ def test_an_answer_streams_and_ends_with_its_sources(opened, script):
     assert script.asked[0]["message"] == "When do the docks open?"
 
 
+def test_no_marker_is_cut_at_the_end_of_a_line(opened, script):
+    lines = (
+        f'<p>The docks open at six, and {"i" * more} <a data-cite="1">1</a></p>' for more in range(1, 90)
+    )
+    script.done = {"answer_html": "".join(lines)}
+    page = opened()
+    ask(page)
+    answered(page)
+    pieces = "markers => markers.map((marker) => marker.getClientRects().length)"
+    assert set(page.locator(".body a.cite").evaluate_all(pieces)) == {1}
+
+
 def test_pointing_at_a_marker_or_focusing_it_shows_the_sentence_it_rests_on(opened):
     page = opened()
     ask(page)

@@ -91,7 +91,7 @@ blockquote, q { padding-inline-start: 10px; border-inline-start: 2px solid var(-
 .wide { overflow-x: auto }
 table { border-collapse: collapse; overflow-wrap: normal }
 th, td { padding: 6px 10px; border: 1px solid var(--line); text-align: start; vertical-align: top }
-.cite { position: relative; padding: .2em .6em; border-radius: 6px; font-size: .75em; font-weight: 650; text-decoration: none; vertical-align: .12em }
+.cite { position: relative; padding: .2em .6em; border-radius: 6px; font-size: .75em; font-weight: 650; text-decoration: none; white-space: nowrap; vertical-align: .12em }
 .cite::after { content: ""; position: absolute; inset: -4px -2px }
 .card { position: absolute; z-index: 1; inset-inline: 18px; padding: 10px 12px }
 .card, .sources, .acts { font-size: .87em }
