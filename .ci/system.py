@@ -21,6 +21,7 @@ PROGRAMS = {
     "nginx": ("nginx",),
     "caddy": ("caddy",),
     "systemd": ("systemd-analyze",),
+    "prometheus": ("promtool",),
 }
 """Debian package -> names of a program that it brings."""
 
@@ -29,8 +30,15 @@ MANUALS = {
     "postgresql-doc-15": "/usr/share/doc/postgresql-doc-15/html/index.html",
     "sqlite3-doc": "/usr/share/doc/sqlite3/index.html",
     "apache2-doc": "/usr/share/doc/apache2-doc/manual/index.html",
+    "debian-handbook": "/usr/share/doc/debian-handbook/html/en-US/index.html",
+    "debian-reference-en": "/usr/share/debian-reference/debian-reference.en.pdf",
+    "debian-reference-de": "/usr/share/debian-reference/ch02.de.html",
+    "debian-reference-ja": "/usr/share/debian-reference/ch08.ja.html",
+    "debian-reference-pt": "/usr/share/debian-reference/ch05.pt.html",
+    "debian-reference-zh-cn": "/usr/share/debian-reference/ch10.zh-cn.html",
+    "libtasn1-doc": "/usr/share/doc/libtasn1-doc/libtasn1.pdf",
 }
-"""Debian package -> a page of the real site that it brings, for the tests of the crawler."""
+"""Debian package -> a page of the real site or book that it brings, for the tests of the crawler."""
 
 
 IMAGE = {

@@ -64,7 +64,7 @@ def test_little_sites_together_reach_their_mark() -> None:
 @pytest.mark.parametrize("site", SITES, ids=lambda site: site.package)
 def test_manuals_of_several_markups_and_languages_are_read_whole(site: Marks) -> None:
     if not (DOCS / site.folder).is_dir():
-        pytest.skip(f"the manual {site.package} is not installed; apt-get install {site.package}")
+        pytest.skip(f"the manual {site.package} is not installed; .ci/system.py names the packages")
     score = scored(list(real_pages(site)))
     report(shown(site.package, score))
     assert score.precision >= 0.985, shown(site.package, score)
