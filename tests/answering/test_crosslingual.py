@@ -56,6 +56,7 @@ def test_the_word_is_taken_that_the_site_uses(shop):
         ("Buchungsnummer", "de", [("appointment",), ("number",)]),
         ("lidmaatschapskosten", "nl", [("membership",), ("price",)]),
         ("Prüfungsgebühr", "de", [("fee",)]),
+        ("Innenstadt", "de", [("city",)]),
         ("ungefähr", "de", []),
         ("Luxemburg", "de", []),
     ],

@@ -19,7 +19,7 @@ LONGEST_PHRASE = 4
 LONGEST_COMPOUND = 40
 SHORTEST_FIRST, PART_OF_COMPOUND = 3, 4
 """Length in characters of the shortest parts that a compound is split into: the first and the last one."""
-LONE_PART = 6
+LONE_PART = 5
 """Length of the shortest last part that is looked up although what stands before it is not known."""
 
 
