@@ -1,5 +1,6 @@
 """Logs people in whom the provider of single sign-on knows."""
 
+from dataclasses import astuple
 from secrets import token_urlsafe
 from time import time
 from urllib.parse import urljoin
@@ -40,7 +41,7 @@ def login_sso() -> ResponseReturnValue:
     except SignOnRefused as error:
         return _refused(error)
     target = safe_next(request.args.get("next"))
-    session[_BEGUN] = [begun.state, begun.nonce, begun.verifier, target, time() + SIGN_IN_S]
+    session[_BEGUN] = [*astuple(begun), target, time() + SIGN_IN_S]
     return redirect(address)
 
 
@@ -75,9 +76,9 @@ def client_of(settings: Settings) -> OpenIdClient:
 def _begun() -> tuple[Begun, str]:
     """Return what this browser began and the page to open afterwards, once. Raises SignOnRefused."""
     held = session.pop(_BEGUN, None)
-    if not isinstance(held, list) or held[4] < time():
+    if not isinstance(held, list) or held[-1] < time():
         raise SignOnRefused(_("That took too long, or was started in another browser. Try again."))
-    begun, target = Begun(*held[:3]), held[3]
+    begun, target = Begun(*held[:-2]), held[-2]
     if request.args.get("state") != begun.state:
         raise SignOnRefused(_("The provider answered another sign-in than this one. Log in again."))
     # The cookie may have been copied before: a sign-in is taken once.

@@ -46,6 +46,8 @@ class Begun:
     state: str
     nonce: str
     verifier: str
+    since: float = 0.0
+    """Unix time from which on the provider must have asked who it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ class OpenIdClient:
     def begin(self, *, asks_again: bool = False) -> tuple[str, Begun]:
         """Return the address to send the browser to, and what to keep for it. With `asks_again` the provider
         is to ask who it is even if it knows. Raises SignOnRefused."""
-        begun = Begun(*(secrets.token_urlsafe(48) for _ in range(3)))
+        begun = Begun(*(secrets.token_urlsafe(48) for _ in range(3)), since=time.time() if asks_again else 0.0)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(begun.verifier.encode()).digest())
         query = {
             "response_type": "code",
@@ -96,7 +98,8 @@ class OpenIdClient:
             "nonce": begun.nonce,
             "code_challenge": challenge.decode().rstrip("="),
             "code_challenge_method": "S256",
-            **({"prompt": "login"} if asks_again else {}),
+            # The first is a wish; with the second the provider has to say when it asked.
+            **({"prompt": "login", "max_age": "0"} if asks_again else {}),
         }
         address = self._safe(self.discover()["authorization_endpoint"])
         return f"{address}{'&' if '?' in address else '?'}{urlencode(query)}", begun
@@ -108,6 +111,9 @@ class OpenIdClient:
         claims = self._claims(provider, str(tokens.get("id_token", "")))
         if not secrets.compare_digest(str(claims.get("nonce", "")).encode(), begun.nonce.encode()):
             raise SignOnRefused("The provider's answer belongs to another sign-in.")
+        asked_at = claims.get("auth_time")
+        if isinstance(asked_at, int | float) and asked_at < begun.since - LEEWAY_S:
+            raise SignOnRefused("The provider did not ask who you are. Log out there, and try again.")
         more = self._more(provider, claims, str(tokens.get("access_token", "")))
         email = _verified_email(claims if "email" in claims else more)
         groups = claims.get(self._settings.groups_claim, more.get(self._settings.groups_claim))

@@ -45,9 +45,9 @@ def app(runtime):
     return make_app(runtime)
 
 
-def begin(browser, provider):
+def begin(browser, provider, **query):
     """Start to sign in; returns what the browser is sent to the provider with."""
-    answer = browser.get("/admin/login/sso?next=/admin/health")
+    answer = browser.http.get("/admin/login/sso", query_string={"next": "/admin/health", **query})
     asked = {name: values[0] for name, values in parse_qs(urlsplit(answer.location).query).items()}
     provider.nonce = asked["nonce"]
     return asked
@@ -81,6 +81,22 @@ def test_what_is_right_logs_in_by_the_code_flow_with_pkce(app, runtime, provider
     assert form["redirect_uri"] == [REDIRECT]
     assert "client_secret" not in form, "it is in the header"
     assert refusals(runtime) == []
+
+
+def test_a_provider_that_says_it_did_not_ask_again_confirms_nothing(app, runtime, provider):
+    def confirm(**claims):
+        provider.claims = claims
+        browser = Browser(app)
+        asked = begin(browser, provider, again="1")
+        assert (asked["prompt"], asked["max_age"]) == ("login", "0")
+        return come_back(browser, asked["state"]).location
+
+    assert confirm(auth_time=int(time.time()) - 3600) == "/admin/login"
+    assert refusals(runtime) == ["The provider did not ask who you are. Log out there, and try again."]
+    assert confirm(auth_time=int(time.time())) == "/admin/health"
+    assert confirm() == "/admin/health", "some providers do not say when they asked"
+    provider.claims = {"auth_time": int(time.time()) - 3600}
+    assert attempt(Browser(app), provider).location == "/admin/health", "a login may be an older one's"
 
 
 def test_a_provider_that_takes_the_secret_in_the_form_gets_it_there(app, provider):
