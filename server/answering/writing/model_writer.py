@@ -217,7 +217,8 @@ class Synthesis:
     ) -> tuple[Prompt, str]:
         """Make all calls but the last. Return the last prompt, whose reply is the answer, and the draft so
         far ("" without one). Raises ModelError."""
-        groups = self._groups(list(enumerate(chunks, 1)))[:MOST_CALLS]
+        numbered = list(enumerate(chunks, 1))
+        groups = [self._fitting(numbered)] if self.mode == "compact" else self._groups(numbered)[:MOST_CALLS]
 
         def prompt(group: Sequence[Numbered], drafts: Sequence[str]) -> Prompt:
             return answer_prompt(question, site_title, group, drafts, self.wishes)
@@ -233,6 +234,14 @@ class Synthesis:
             draft = draft_of(group, (draft,) if draft else ()) or draft
         last = groups[-1] if groups else []
         return prompt(last, (draft,) if draft else ()), draft
+
+    def _fitting(self, numbered: list[Numbered]) -> list[Numbered]:
+        """Return the excerpts of one prompt in order, without the least relevant ones that are too many. The
+        first two stay: they may be the sides of a comparison."""
+        kept = list(numbered)
+        while len(kept) > 1 and sum(self.measure(hit.chunk.indexed_text) for _, hit in kept) > self.budget:
+            kept.remove(min(kept[2:] or kept[1:], key=lambda one: (one[1].score, -one[0])))
+        return kept
 
     def _groups(self, numbered: Sequence[Numbered]) -> list[list[Numbered]]:
         """Split excerpts into groups within the budget, in order. A single excerpt may exceed it."""
