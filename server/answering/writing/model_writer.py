@@ -36,11 +36,13 @@ class ModelWriter:
         prompt, draft = self._synthesis.last_prompt(self._model, question, self._title, chunks)
         reply: list[str] = []
         written = False
+        pieces = _kept(self._model.stream(prompt), reply)
         try:
-            answer = stream_field(_kept(self._model.stream(prompt), reply), "answer")
+            answer = stream_field(pieces, "answer")
             for claim in claims(without_thoughts(answer)):
                 written = True
                 yield claim
+            _read_out(pieces)
         except CutShort as error:
             raise ModelError("bad_reply", f"the reply of {self.model} was cut short") from error
         if not written and draft:
@@ -53,6 +55,23 @@ def _kept(pieces: Iterator[str], reply: list[str]) -> Iterator[str]:
     for piece in pieces:
         reply.append(piece)
         yield piece
+
+
+_READ_OUT = 200
+"""Characters after the answer that are read."""
+
+
+def _read_out(pieces: Iterator[str]) -> None:
+    """Read what follows the answer: the provider's count of tokens comes last, and a reply that was left is
+    not cached and its connection not used again. Stops when the model goes on and on."""
+    read = 0
+    try:
+        for piece in pieces:
+            read += len(piece)
+            if read > _READ_OUT:
+                return
+    except ModelError:
+        return  # the answer is complete
 
 
 _MARKER = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
@@ -121,7 +140,12 @@ def _joined(one: str, two: str) -> str:
 
 
 _OBJECT_BEGINS = re.compile(r'\s*(?:`{1,3}\w*\s*)?(?:\{\s*"?\w*"?\s*:?\s*)?$')
-_PARTIAL_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{0,3})?$")
+_GROWING = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?)?\Z")
+"""An escape at the end of what was received; the first half of a surrogate pair waits for the second."""
+_ESCAPE_OR_SIGN = re.compile(r'(\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))|[\\"]')
+_FOLLOWS = re.compile(r'\s*(?:\}|```|,\s*"[^"\n]{0,40}"\s*:)')
+"""What follows the closing quotation mark."""
+_MAY_FOLLOW = re.compile(r'\s{0,80}(?:,\s{0,80}(?:"[^"\n]{0,40}(?:"\s{0,80})?)?)?')
 
 
 class CutShort(ValueError):
@@ -164,37 +188,38 @@ def _is_plain(reply: str) -> bool:
 
 def _string(received: str, pieces: Iterator[str]) -> Iterator[str]:
     """Yield the decoded rest of a JSON string, in parts as they arrive. Raises CutShort."""
-    taken = 0
+    taken, ended = 0, False
     while True:
-        text, taken, closed = _decoded(received, taken)
+        text, taken, closed = _decoded(received, taken, ended=ended)
         if text:
             yield text
         if closed:
             return
-        piece = next(pieces, None)
-        if piece is None:
+        if ended:
             raise CutShort("the reply ends within its answer")
-        received += piece
+        piece = next(pieces, None)
+        ended = piece is None
+        received += piece or ""
 
 
-def _decoded(received: str, start: int) -> tuple[str, int, bool]:
-    """Return (decoded text up to the closing quote or the last complete character, its end, closed)."""
-    end = start
-    while end < len(received) and received[end] != '"':
-        end += 2 if received[end] == "\\" else 1
-    closed = end < len(received)
-    raw = received[start : min(end, len(received))]
-    if not closed and (partial := _PARTIAL_ESCAPE.search(raw)):
-        raw = raw[: partial.start()]
-    # The first half of a surrogate pair waits for the second.
-    if not closed and re.search(r"\\u[dD][89abAB][0-9a-fA-F]{2}$", raw):
-        raw = raw[:-6]
-    consumed = start + len(raw)
-    try:
-        text = json.loads(f'"{raw}"', strict=False)
-    except ValueError:
-        text = re.sub(r"\\(.)", r"\1", raw)  # invalid escape in JSON: keep the character itself
-    return text, consumed, closed
+def _decoded(received: str, start: int, *, ended: bool) -> tuple[str, int, bool]:
+    """Return (decoded text up to the closing quotation mark or the last character that is certain, its end,
+    closed). Other quotation marks and backslashes that a model did not escape stand for themselves."""
+    end, closed = start, False
+    while end < len(received):
+        if received[end] == "\\":
+            if not ended and _GROWING.match(received, end):
+                break
+            end += 1
+        elif received[end] == '"':
+            rest = received[end + 1 :]
+            closed = bool(_FOLLOWS.match(rest)) or ((ended or len(rest) > 80) and not rest.strip())
+            if closed or (not ended and _MAY_FOLLOW.fullmatch(rest)):
+                break
+        end += 1
+    end = min(end, len(received))
+    raw = _ESCAPE_OR_SIGN.sub(lambda found: found[1] or f"\\{found[0]}", received[start:end])
+    return json.loads(f'"{raw}"', strict=False), end, closed
 
 
 Numbered = tuple[int, ScoredChunk]
