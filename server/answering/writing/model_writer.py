@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from server.answering.writing.prompts import DRAFT_CHARS, answer_prompt
@@ -39,7 +39,7 @@ class ModelWriter:
         pieces = _kept(self._model.stream(prompt), reply)
         try:
             answer = stream_field(pieces, "answer")
-            for claim in claims(without_thoughts(answer)):
+            for claim in claims(without_thoughts(answer), _titles(chunks)):
                 written = True
                 yield claim
             _read_out(pieces)
@@ -74,28 +74,38 @@ def _read_out(pieces: Iterator[str]) -> None:
         return  # the answer is complete
 
 
-_MARKER = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
+_MARKER = re.compile(r"\s*\[(\d{1,3})\]")
+_NAMED = r"(?:(?:chunk|excerpt|source|citation|ref|number|no\.)s?:?\s*)?"
+_NUMBERS = rf"{_NAMED}[#^]?\d{{1,3}}(?:\s*(?:[,;，、&]|and)\s*{_NAMED}[#^]?\d{{1,3}})*"
+_ANY_MARKER = re.compile(
+    rf"【{_NUMBERS}(?:†[^】\n]*)?】|［{_NUMBERS}］|\\?\[\[?{_NUMBERS}\\?\]\]?(?:\(<?https?:[^()\s]*\))?", re.I
+)
+"""Markers, also in the notations that models learned elsewhere: 【1】, [1, 3], [^1], [chunk 1], [1](link)."""
+_MARKER_BEGINS = re.compile(r"[\[【［\\][^\]】］\n]{0,30}\\?\]?|\(<?h?[^()\s]*")
+_CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*(?:`|\Z))", re.S)
+"""Code, which may still be without its end."""
 _BREAK = re.compile(r"\n+")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
 
 
-def claims(pieces: Iterable[str]) -> Iterator[Claim]:
-    """Yield one claim per sentence, list item, table row or code block, as soon as it is complete.
+def claims(pieces: Iterable[str], titles: Collection[str] = ()) -> Iterator[Claim]:
+    """Yield one claim per sentence, list item, table row or code block, as soon as it is complete. A line of
+    a list of sources, "[1] Title" with one of the `titles`, is none.
 
     Markers such as [2] or [1, 3] become the claim's sources (from 0) and are removed from its text. A
     sentence is complete when the next one begins, because markers may follow its full stop.
     """
     waiting, before = "", ""
     for piece in pieces:
-        waiting += piece
+        waiting = _outside_code(waiting + piece, _with_plain_markers)
         while (cut := _first_complete(waiting)) is not None:
             done, waiting = waiting[: cut[0]], waiting[cut[1] :]
-            if done.strip():
+            if done.strip() and not _is_reference(done, titles):
                 yield _claim(done, before)
                 before = ""
             before = _joined(before, cut[2])
     for number, part in enumerate(_last_parts(waiting)):
-        if part.strip():
+        if part.strip() and not _is_reference(part, titles):
             yield _claim(part, before if number == 0 else " ")
 
 
@@ -113,11 +123,11 @@ def _first_complete(text: str) -> tuple[int, int, str] | None:
     sentences = split_sentences(line[body:])
     if len(sentences) > 1:
         first_end = line.find(sentences[0], body) + len(sentences[0])
-        markers = re.match(r"(?:\s*\[\d+(?:\s*,\s*\d+)*\])*", line[first_end:])
+        markers = re.match(rf"(?:{_MARKER.pattern})*", line[first_end:])
         end = first_end + (markers.end() if markers else 0)
         rest = line[end:].strip()
         # The rest may still grow into a marker of this sentence.
-        if rest and (line_end or not re.fullmatch(r"\[[\d\s,]*", rest)):
+        if rest and (line_end or not _MARKER_BEGINS.fullmatch(rest)):
             return end, end, " "
     if line_end and line_end.end() < len(text):
         return line_end.start(), line_end.end(), line_end.group()[:2]
@@ -129,10 +139,45 @@ def _last_parts(text: str) -> list[str]:
 
 
 def _claim(text: str, before: str) -> Claim:
-    sources = [int(n) - 1 for found in _MARKER.findall(text) for n in re.split(r"\s*,\s*", found)]
+    numbers: list[str] = []
+
+    def without_markers(part: str) -> str:
+        numbers.extend(_MARKER.findall(part))
+        return _MARKER.sub("", part)
+
+    shown = _outside_code(text, without_markers)
     code = text.lstrip().startswith("```")
-    shown = text.strip("\n") if code else _MARKER.sub("", text).strip()
-    return Claim(shown, tuple(dict.fromkeys(n for n in sources if n >= 0)), before=before)
+    sources = dict.fromkeys(int(number) - 1 for number in numbers if int(number))
+    return Claim(shown.strip("\n") if code else shown.strip(), tuple(sources), before=before)
+
+
+_REFERENCE = re.compile(rf"\s*(?:[-*+]\s+|\d+[.)]\s+)?(?:{_MARKER.pattern}\s*)+:?(?P<title>.+)")
+_LINKED = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+
+
+def _is_reference(line: str, titles: Collection[str]) -> bool:
+    found = _REFERENCE.fullmatch(line)
+    return found is not None and _LINKED.sub(r"\1", found["title"]).strip(' *_"“”').casefold() in titles
+
+
+def _titles(chunks: Sequence[ScoredChunk]) -> frozenset[str]:
+    names = (name for hit in chunks for name in (hit.chunk.title, hit.chunk.heading, *hit.chunk.heading_path))
+    return frozenset(map(str.casefold, names))
+
+
+def _with_plain_markers(text: str) -> str:
+    """Return the text with its markers written as [1]."""
+
+    def plain(marker: re.Match[str]) -> str:
+        numbers = re.findall(r"\d+", re.split(r"†|\(", marker[0])[0])
+        return "".join(f"[{number}]" for number in numbers)
+
+    return _ANY_MARKER.sub(plain, text)
+
+
+def _outside_code(text: str, change: Callable[[str], str]) -> str:
+    parts = _CODE.split(text)
+    return "".join(part if number % 2 else change(part) for number, part in enumerate(parts))
 
 
 def _joined(one: str, two: str) -> str:
