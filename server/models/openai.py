@@ -163,6 +163,10 @@ _SHORT_INPUT = 400
 """No provider refuses an embedding input of this many characters because of its length."""
 
 
+class UsedUp(ModelError):
+    """A reply reached its maximum length before its first word, most likely by reasoning."""
+
+
 class OpenAIChat:
     """Completes prompts with `model` at `base_url`.
 
@@ -199,7 +203,32 @@ class OpenAIChat:
 
     def complete(self, prompt: Prompt) -> str:
         """Return the whole reply. Raises ModelError."""
-        with as_model_errors(self._endpoint), ExitStack() as stack:
+        with as_model_errors(self._endpoint):
+            try:
+                return self._whole(prompt)
+            except UsedUp:
+                if not self._gets_room():
+                    raise
+                return self._whole(prompt)
+
+    def stream(self, prompt: Prompt) -> Iterator[str]:
+        """Yield the reply in non-empty pieces. Raises ModelError at any piece, or if it breaks off."""
+        deadline = monotonic() + self._first_token_s
+        with as_model_errors(self._endpoint):
+            try:
+                yield from self._streamed(prompt, deadline)
+            except UsedUp:
+                if not self._gets_room():
+                    raise
+                yield from self._streamed(prompt, deadline)
+
+    def _gets_room(self) -> bool:
+        """Return whether the model gets room for its reasoning from now on, and did not have it before."""
+        had, self._reasons = self._reasons, True
+        return not had
+
+    def _whole(self, prompt: Prompt) -> str:
+        with ExitStack() as stack:
             response = self._send(stack, prompt, self._total_s, stream=False)
             reply = self._checked(json.loads(response.read()))
             choice = reply["choices"][0]
@@ -209,11 +238,9 @@ class OpenAIChat:
                 raise self._cut(ending, begun=False)
             return text
 
-    def stream(self, prompt: Prompt) -> Iterator[str]:
-        """Yield the reply in non-empty pieces. Raises ModelError at any piece, or if it breaks off."""
-        deadline = monotonic() + self._first_token_s
+    def _streamed(self, prompt: Prompt, deadline: float) -> Iterator[str]:
         begun = False
-        with as_model_errors(self._endpoint), ExitStack() as stack:
+        with ExitStack() as stack:
             response = self._send(stack, prompt, self._first_token_s, stream=True)
             ending: list[str] = []
             for piece in without_thoughts(self._pieces(response, ending)):
@@ -311,11 +338,10 @@ class OpenAIChat:
         """Return the error for a reply that is not whole."""
         if begun or ending != "length":
             return ModelError("bad_reply", f"the reply of {self.name} {_CUT[ending]}", permanent=True)
-        tried, self._reasons = self._reasons, True
-        return ModelError(
+        return UsedUp(
             "bad_reply",
             f"{self.name} used up its reply before the first word; choose a CHAT_MODEL that reasons less",
-            permanent=tried,
+            permanent=True,
         )
 
 
