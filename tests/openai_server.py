@@ -65,6 +65,12 @@ class Reply:
     reasoning: str = ""
     """Sent before the text, as `reasoning_content`."""
     finish_reason: str = "stop"
+    error: str = ""
+    """Message of an error that is sent with status 200 in place of the text, as gateways do."""
+    in_parts: bool = False
+    """Whether content is a list of parts, with the reasoning as one of them."""
+    extra: Request = field(default_factory=dict)
+    """Further fields of each reply or event."""
 
 
 @dataclass
@@ -93,12 +99,16 @@ class OpenAIServer:
     """Request fields that are answered with 400, as some providers do."""
     formats: frozenset[str] = frozenset({"text", "json_object", "json_schema"})
     """Types of `response_format` that are served; others are answered with 400."""
+    rejects: str = ""
+    """Message of a status 400 that every request gets; empty: none."""
     longest_batch: int = 0
     """More texts than this in one embedding call are answered with 400; 0: any number."""
     longest_input: int = 0
     """A longer text to embed is answered with 400; 0: any length."""
     usage: tuple[int, int] | None = None
     """Tokens in and out that replies to chat requests tell of; None: they tell nothing."""
+    connections: int = 0
+    """Connections that were opened."""
     busiest: int = 0
     """Most chat requests that were open at once."""
     requests: deque[Request] = field(default_factory=lambda: deque(maxlen=1000))
@@ -159,6 +169,7 @@ class OpenAIServer:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
+        self.connections += 1
         # The client goes away, a fault cuts the connection, or the server is stopped.
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             while True:
@@ -192,6 +203,8 @@ class OpenAIServer:
             fault = Fault.UNKNOWN_MODEL
         if fault in ERRORS:
             raise HTTPProblem(*ERRORS[fault])
+        if self.rejects:
+            raise HTTPProblem(400, "invalid_request", self.rejects)
         for name in sorted(self.refused_parameters & set(body)):
             raise HTTPProblem(400, "unsupported_parameter", f"Unsupported parameter: '{name}'.")
         if body.get("response_format", {}).get("type", "text") not in self.formats:
@@ -262,6 +275,8 @@ class OpenAIServer:
             head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
             writer.write(head.encode())
             async for event in self._events(body["model"], reply, fault):
+                if reply.extra and event != "[DONE]":
+                    event = json.dumps(json.loads(event) | reply.extra)
                 data = f"data: {event}\n\n".encode()
                 writer.write(b"%x\r\n%s\r\n" % (len(data), data))
                 await writer.drain()
@@ -270,9 +285,12 @@ class OpenAIServer:
             raise ConnectionAbortedError
         else:
             message = {"role": "assistant", "content": reply.text, "reasoning_content": reply.reasoning}
+            if reply.in_parts:
+                message = {"role": "assistant", "content": [*_thoughts(reply.reasoning), *_parts(reply.text)]}
             choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
             whole = {"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": body["model"]}
-            await _send(writer, 200, json.dumps(whole | {"choices": [choice]} | self._usage()))
+            said = {"error": {"message": reply.error}} if reply.error else {"choices": [choice]}
+            await _send(writer, 200, json.dumps(whole | said | reply.extra | self._usage()))
 
     def _usage(self) -> Request:
         if not self.usage:
@@ -283,13 +301,17 @@ class OpenAIServer:
         }
 
     async def _events(self, model: str, reply: Reply, fault: Fault | None) -> AsyncIterator[str]:
+        if reply.error:
+            yield json.dumps({"error": {"message": reply.error}})
+            return
         for thought in self._pieces(reply.reasoning):
-            yield _chunk(model, {"content": None, "reasoning_content": thought})
+            apart = {"content": None, "reasoning_content": thought}
+            yield _chunk(model, {"content": _thoughts(thought)} if reply.in_parts else apart)
         pieces = self._pieces(reply.text)
         for number, piece in enumerate(pieces):
             if fault is Fault.CUT_STREAM and number * 2 >= len(pieces):
                 raise ConnectionAbortedError
-            yield _chunk(model, {"content": piece})
+            yield _chunk(model, {"content": _parts(piece) if reply.in_parts else piece})
             if self.token_delay_s:
                 await asyncio.sleep(self.token_delay_s)
         yield _chunk(model, {}, reply.finish_reason)
@@ -299,6 +321,14 @@ class OpenAIServer:
 
     def _pieces(self, text: str) -> list[str]:
         return [text[at : at + self.piece_chars] for at in range(0, len(text), self.piece_chars)]
+
+
+def _parts(text: str) -> list[Request]:
+    return [{"type": "text", "text": text}]
+
+
+def _thoughts(text: str) -> list[Request]:
+    return [{"type": "thinking", "thinking": _parts(text)}]
 
 
 def _chunk(model: str, delta: Request, finish_reason: str | None = None) -> str:

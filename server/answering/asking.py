@@ -21,7 +21,9 @@ def ask(
     returns None when the model fails, its reply is not a JSON object, or `read` rejects it by returning
     None."""
     try:
-        reply = model.complete(prompt)
+        # Streamed, so that a visitor waits as long as for the first words of an answer, and not for a whole
+        # reply of a model that is too slow.
+        reply = "".join(model.stream(prompt))
         try:
             value = read(reply_object(reply))
         except ValueError:

@@ -38,6 +38,11 @@ from server.domain.spending import DailyLimit
 
 Writing = Generator[AnswerEvent, None, Answer | None]
 
+_UNVERIFIABLE = (
+    "the chat model was not asked: nothing compares an answer in {!r} with these pages; "
+    "set EMBEDDING_MODEL to one that reads both languages"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Steps:
@@ -145,10 +150,14 @@ class Steps:
         for place, writer in enumerate(writers):
             seen = self.seen_by(writer.model, query, read)
             citer = Citer(seen, self.origins, self.page_text, self.site_text)
+            verifier = self.verifier(seen, question.language)
+            if writer.model != EMBEDDED and seen and not verifier.can_verify():
+                self.report(question, "unsupported_answer", _UNVERIFIABLE.format(question.language), trace)
+                continue
             # A model says itself what its sources leave open; a quotation cannot.
             doubtful = writer.model == EMBEDDED and trace.notes.get("doubtful")
             opening = f"{say(Phrase.DOUBTFUL, question.language)}\n\n" if doubtful else ""
-            attempt = Attempt(writer, seen, citer, self.verifier(seen, question.language), trace, opening)
+            attempt = Attempt(writer, seen, citer, verifier, trace, opening)
             try:
                 yield from attempt.events(question, query)
             except ModelError as error:

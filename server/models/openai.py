@@ -9,7 +9,7 @@ server.models.table when a provider is configured.
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -75,11 +75,22 @@ def not_the_protocol(endpoint: Endpoint, reason: object) -> ModelError:
 
 def refused_parameter(error: Exception, sent: set[str]) -> str | None:
     """Return which of the `sent` parameters the provider refused; None if it failed for another reason."""
-    if not isinstance(error, (openai.BadRequestError, openai.UnprocessableEntityError)):
+    if not isinstance(error, (openai.BadRequestError, openai.UnprocessableEntityError)) or _is_too_long(
+        error
+    ):
         return None
     named = [name for name in sent if re.search(rf"\b{name}\b", error.message + str(error.body))]
     # Prefer the longest name: max_completion_tokens over max_tokens.
     return max(named, key=len, default=None)
+
+
+def _is_too_long(error: openai.APIStatusError) -> bool:
+    """Return whether a prompt did not fit into the model's context. Some servers then name max_tokens, which
+    they do know."""
+    return (
+        error.status_code in (400, 413, 422, 500)
+        and _TOO_LONG.search(error.message + str(error.body)) is not None
+    )
 
 
 def is_refusal_of_input(error: openai.APIStatusError) -> bool:
@@ -101,6 +112,12 @@ def _from_status(error: openai.APIStatusError, endpoint: Endpoint) -> ModelError
             f"check {endpoint.setting} and OPENAI_BASE_URL"
         )
         return ModelError("wrong_model", message, permanent=True)
+    if _is_too_long(error) and endpoint.setting == "CHAT_MODEL":
+        message = (
+            f"the prompt is longer than the context of {endpoint.model} ({detail}); "
+            "lower CONTEXT_TOKENS or let its server keep more context"
+        )
+        return ModelError("bad_reply", message, permanent=True)
     if status == 429 and re.search("insufficient_quota|billing|balance", detail + str(error.body)):
         message = f"{endpoint.url} has no credit left ({detail}); top the account up"
         return ModelError("rate_limited", message, permanent=True)
@@ -126,6 +143,15 @@ def _detail(error: openai.APIStatusError) -> str:
 
 OPENAI_URL = "https://api.openai.com/v1"
 _CONNECT_S = 5.0
+_TOO_LONG = re.compile(
+    "context[ _](length|size|window|limit)|exceed.{0,40}(context|number of tokens)"
+    "|(prompt|input) is too long|too many tokens",
+    re.I,
+)
+_REASONING_TOKENS = 2000
+"""Room for the reasoning of a model that used up a reply with it. `first_token_s` limits its time."""
+_CUT = {"length": "was cut short", "content_filter": "was stopped by the provider's content filter"}
+"""Finish reasons of replies that are not whole."""
 _FORMAT_NAMES = frozenset({"response_format", "json_schema", "json_object", "grammar"})
 """What providers call the format of replies in an error."""
 _NO_KEY = "none"
@@ -137,12 +163,17 @@ _SHORT_INPUT = 400
 """No provider refuses an embedding input of this many characters because of its length."""
 
 
+class UsedUp(ModelError):
+    """A reply reached its maximum length before its first word, most likely by reasoning."""
+
+
 class OpenAIChat:
     """Completes prompts with `model` at `base_url`.
 
     `first_token_s` is the longest wait for the first words, and then between two pieces. `total_s` is the
     longest wait for a reply that is not streamed. Parameters and reply formats that the provider refuses are
-    not sent again. Reasoning that a model writes before its reply is left out.
+    not sent again. Reasoning that a model writes before its reply is left out; a model that used up a reply
+    with it gets more room from then on, and is asked to reason little.
     """
 
     def __init__(
@@ -160,6 +191,7 @@ class OpenAIChat:
         self._first_token_s = first_token_s
         self._total_s = total_s
         self._refused: frozenset[str] = frozenset()
+        self._reasons = False
         with as_model_errors(self._endpoint):
             self._client = ChatOpenAI(
                 model=model,
@@ -171,21 +203,44 @@ class OpenAIChat:
 
     def complete(self, prompt: Prompt) -> str:
         """Return the whole reply. Raises ModelError."""
-        with as_model_errors(self._endpoint), ExitStack() as stack:
-            response = self._send(stack, prompt, self._total_s, stream=False)
-            reply = json.loads(response.read())
-            _report(reply)
-            choice = reply["choices"][0]
-            text = reply_in(str(choice["message"].get("content") or ""))
-            if not text.strip() and choice.get("finish_reason") == "length":
-                raise self._used_up()
-            return text
+        with as_model_errors(self._endpoint):
+            try:
+                return self._whole(prompt)
+            except UsedUp:
+                if not self._gets_room():
+                    raise
+                return self._whole(prompt)
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
         """Yield the reply in non-empty pieces. Raises ModelError at any piece, or if it breaks off."""
         deadline = monotonic() + self._first_token_s
+        with as_model_errors(self._endpoint):
+            try:
+                yield from self._streamed(prompt, deadline)
+            except UsedUp:
+                if not self._gets_room():
+                    raise
+                yield from self._streamed(prompt, deadline)
+
+    def _gets_room(self) -> bool:
+        """Return whether the model gets room for its reasoning from now on, and did not have it before."""
+        had, self._reasons = self._reasons, True
+        return not had
+
+    def _whole(self, prompt: Prompt) -> str:
+        with ExitStack() as stack:
+            response = self._send(stack, prompt, self._total_s, stream=False)
+            reply = self._checked(json.loads(response.read()))
+            choice = reply["choices"][0]
+            text = reply_in(_text_of(choice["message"]))
+            ending = choice.get("finish_reason")
+            if ending == "content_filter" or (ending == "length" and not text.strip()):
+                raise self._cut(ending, begun=False)
+            return text
+
+    def _streamed(self, prompt: Prompt, deadline: float) -> Iterator[str]:
         begun = False
-        with as_model_errors(self._endpoint), ExitStack() as stack:
+        with ExitStack() as stack:
             response = self._send(stack, prompt, self._first_token_s, stream=True)
             ending: list[str] = []
             for piece in without_thoughts(self._pieces(response, ending)):
@@ -197,10 +252,8 @@ class OpenAIChat:
                     yield piece
             if not ending:
                 raise self._broken_off(begun)
-            if ending[0] == "length" and begun:
-                raise ModelError("bad_reply", f"the reply of {self.name} was cut short")
-            if ending[0] == "length":
-                raise self._used_up()
+            if ending[0] in _CUT:
+                raise self._cut(ending[0], begun=begun)
 
     def _send(self, stack: ExitStack, prompt: Prompt, read_s: float, *, stream: bool) -> Any:
         """Return the open response. If a parameter is refused, call again without it."""
@@ -231,7 +284,9 @@ class OpenAIChat:
         limit = next((name for name in names if name not in self._refused), None)
         parameters: dict[str, Any] = {"temperature": 0}
         if limit:
-            parameters[limit] = prompt.max_tokens
+            parameters[limit] = prompt.max_tokens + (_REASONING_TOKENS if self._reasons else 0)
+        if self._reasons:
+            parameters["reasoning_effort"] = "low"
         if prompt.json and (reply_format := self._reply_format(prompt)):
             parameters["response_format"] = reply_format
         if stream and "openai" in self._endpoint.url:
@@ -257,28 +312,45 @@ class OpenAIChat:
         """Return (text, finish reason or None) of one event of a stream."""
         if event == "[DONE]":
             return "", "stop"
-        data = json.loads(event)
-        if "error" in data:
-            raise ModelError(
-                "server_error", f"{self._endpoint.url} failed in a reply: {data['error']!s:.200}"
-            )
-        _report(data)
+        data = self._checked(json.loads(event))
         if not data.get("choices"):
             return "", None
         choice = data["choices"][0]
-        return (choice.get("delta") or {}).get("content") or "", choice.get("finish_reason")
+        return _text_of(choice.get("delta") or {}), choice.get("finish_reason")
+
+    def _checked(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return a reply or an event of a stream after recording its token counts. Gateways send errors in
+        their place."""
+        if error := data.get("error"):
+            detail = error.get("message") if isinstance(error, dict) else error
+            raise ModelError(
+                "server_error", f"{self._endpoint.url} failed in a reply: {one_line(detail or error)}"
+            )
+        _report(data)
+        return data
 
     def _broken_off(self, begun: bool) -> Exception:
         if begun:
             return httpx2.RemoteProtocolError("the stream has no end")
         return not_the_protocol(self._endpoint, "no event in the stream")
 
-    def _used_up(self) -> ModelError:
-        return ModelError(
+    def _cut(self, ending: str, *, begun: bool) -> ModelError:
+        """Return the error for a reply that is not whole."""
+        if begun or ending != "length":
+            return ModelError("bad_reply", f"the reply of {self.name} {_CUT[ending]}", permanent=True)
+        return UsedUp(
             "bad_reply",
             f"{self.name} used up its reply before the first word; choose a CHAT_MODEL that reasons less",
             permanent=True,
         )
+
+
+def _text_of(message: Mapping[str, Any]) -> str:
+    """Return the text of a message or a piece of it. Some providers send parts, reasoning among them."""
+    content = message.get("content") or ""
+    if isinstance(content, list):
+        return "".join(part["text"] for part in content if part.get("type") == "text")
+    return str(content)
 
 
 _JSON_TYPES = {str: "string", int: "integer", bool: "boolean"}
@@ -384,7 +456,11 @@ def _events(lines: Iterator[str]) -> Iterator[str]:
     for line in lines:
         yield line[5:].strip() if line.startswith("data:") else ""
         if line.startswith("data:") and line[5:].strip() == "[DONE]":
-            return
+            break
+    # A connection is used again only when its response was read to the end.
+    with suppress(httpx2.HTTPError):
+        for _ in lines:
+            pass
 
 
 @lru_cache(maxsize=4)

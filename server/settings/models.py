@@ -58,7 +58,7 @@ class ModelSettings(Group):
     concurrency: int = Field(default=256, ge=1, alias="model_concurrency")
     """Model calls that one process makes at the same time."""
     context_tokens: Annotated[int, Changeable("calls")] = Field(default=3000, ge=300, le=200_000)
-    """Most tokens of excerpts in one prompt. More excerpts need several calls."""
+    """Most tokens of excerpts in one prompt. TUNE_SYNTHESIS says what happens with more."""
     cache_hours: Annotated[float, Changeable("calls")] = Field(default=24.0, ge=0, alias="model_cache_hours")
     """How long replies of models are cached, in hours. 0: no cache."""
     daily_tokens: Annotated[int, Changeable("budgets")] = Field(

@@ -1,6 +1,7 @@
 """What a message takes is told with it; over budget the pages are quoted; prompts begin alike."""
 
 import json
+from time import monotonic
 
 import pytest
 
@@ -10,11 +11,13 @@ from server.domain.protocols import Prompt
 from server.domain.question import Question, Turn
 from server.domain.site import Site
 from server.domain.spending import DailyLimit, Spending, Used, counted
+from server.models.cached import CachedChat
 from server.models.metered import MeteredChat, read_prices
 from server.runtime.sites import daily_limit
 from server.settings import Settings
 from server.settings.reading import SettingsError, load_settings
 from server.storage.conversations.figures import UsageStore
+from server.storage.shared_cache import DiskSharedCache
 from tests.answering.conftest import answer
 
 ASKED = "What does delivery cost?"
@@ -46,6 +49,40 @@ def test_tokens_are_those_that_the_provider_reports(chat_model, model_server, sh
     prompt = Prompt("Rules.", "A question?")
     list(counted(model.stream(prompt) if streamed else (model.complete(prompt) for _ in range(1)), spending))
     assert (spending.used.tokens_in, spending.used.tokens_out) == (1234, 56)
+
+
+def test_an_answer_counts_the_tokens_that_the_provider_reports_after_its_last_word(
+    shop, metered, model_server
+):
+    model_server.usage = (1234, 56)
+    model_server.piece_chars = 5
+    _, final = answer(shop.pipeline(metered), ASKED)
+    assert (final.trace["usage"]["tokens_in"], final.trace["usage"]["tokens_out"]) == (1234, 56)
+
+
+def test_an_answer_that_is_written_again_from_the_same_prompt_costs_no_call(
+    shop, metered, model_server, tmp_path
+):
+    cache = DiskSharedCache(tmp_path / "replies")
+    cached = CachedChat(metered, cache, ttl_s=60)
+    _, first = answer(shop.pipeline(cached), ASKED)
+    _, second = answer(shop.pipeline(cached), ASKED)
+    cache.close()
+    assert second.text == first.text
+    assert len(model_server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "more", ["\n\nIs there anything else? " * 100, " \n" * 2000], ids=["words", "white space"]
+)
+def test_what_a_model_goes_on_with_after_its_answer_is_not_waited_for(shop, metered, model_server, more):
+    model_server.script = lambda request: REPLY + more
+    model_server.token_delay_s = 0.1
+    started = monotonic()
+    _, final = answer(shop.pipeline(metered), ASKED)
+    assert final.text.startswith("Delivery costs 4.50 EUR")
+    assert "incidents" not in final.trace
+    assert monotonic() - started < 3
 
 
 def test_a_quoted_answer_took_nothing(shop):

@@ -51,3 +51,23 @@ def test_the_first_part_comes_before_the_reply_is_complete():
         raise AssertionError("the second piece was asked for before the first was given")
 
     assert next(stream_field(pieces(), "answer")) == "First sentence. "
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+@pytest.mark.parametrize(
+    ("inside", "read_as"),
+    [
+        (r"Open C:\Users.\nThen wait.", "Open C:\\Users.\nThen wait."),
+        (r"\d and \u12 and \\n", "\\d and \\u12 and \\n"),
+    ],
+)
+def test_a_backslash_that_is_no_escape_stands_for_itself(inside, read_as, size):
+    assert read(f'{{"answer": "{inside}"}}', size) == read_as
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+@pytest.mark.parametrize("end", ["}", ' , "sources": [1]}', "\n}\n```", ""])
+def test_quotation_marks_that_the_model_did_not_escape_are_part_of_the_answer(end, size):
+    assert (
+        read(f'{{"answer": "Press "Start", then "Stop". [1]"{end}', size) == 'Press "Start", then "Stop". [1]'
+    )

@@ -16,6 +16,13 @@ from tests.answering.conftest import HOME, TEXTS, answer
 from tests.openai_server import Fault
 
 
+class KeepAll:
+    """Gives the writer every chunk that was found."""
+
+    def keep(self, query, chunks):
+        return list(chunks)
+
+
 def folded(text):
     return " ".join(text.split())
 
@@ -123,6 +130,29 @@ def test_a_model_that_finds_no_answer_is_believed(shop, chat_model, model_server
     model_server.script = lambda request: '{"answer": ""}'
     _, final = answer(shop.pipeline(chat_model), "What does delivery cost?")
     assert final.outcome is Outcome.REFUSED
+
+
+def test_a_model_is_not_asked_for_an_answer_in_a_language_that_nothing_can_verify(
+    shop, chat_model, model_server
+):
+    """The embedded embedding model reads English alone, and the pages are in English."""
+    pipeline = shop.pipeline(chat_model, grader=KeepAll())
+    _, final = answer(pipeline, "What does delivery cost?", language="de")
+    assert "4.50 EUR" in final.text
+    assert final.model == "embedded"
+    assert not model_server.requests
+    assert final.trace["incidents"][0]["kind"] == "unsupported_answer"
+    assert "EMBEDDING_MODEL" in final.trace["incidents"][0]["message"]
+
+
+def test_the_numbers_of_earlier_citations_are_no_numbers_of_excerpts(shop, chat_model, model_server):
+    before = Turn(
+        "What does delivery cost?", "It costs 4.50 EUR for each order. [3][4]", "delivery cost", "en"
+    )
+    answer(shop.pipeline(chat_model), "How long do parcels to islands take?", [before])
+    prompt = model_server.requests[-1]["body"]["messages"][-1]["content"]
+    assert "It costs 4.50 EUR for each order." in prompt
+    assert "[3]" not in prompt
 
 
 def test_a_model_is_not_asked_when_the_site_says_nothing(shop, chat_model, model_server):

@@ -40,6 +40,11 @@ def test_code_is_left_alone():
     assert review("```\n![x](y) [a](https://b.example)\n```\n\n[1]").text.startswith("```\n![x](y) [a](https")
 
 
+def test_numbers_in_code_are_no_markers():
+    text = "Read `argv[3]`. [1]\n\n```\nx = a[7]\n```\n\n[1]"
+    assert review(text).text == text
+
+
 def test_what_a_model_says_twice_is_said_once():
     said = "Delivery to the islands takes five days. [1]"
     assert review(f"{said} It is free. [1] {said}", model="gpt").text == f"{said} It is free. [1]"

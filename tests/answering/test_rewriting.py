@@ -1,4 +1,5 @@
 import json
+from time import monotonic
 
 import pytest
 
@@ -7,6 +8,9 @@ from server.answering.understanding.follow_ups import FollowUpStep, ModelFollowU
 from server.answering.understanding.reference import Leaning, leaning, replaced
 from server.answering.understanding.steps import understand
 from server.domain.question import Question, Turn
+from server.models.openai import OpenAIChat
+from tests.openai_replies import REFUSAL
+from tests.servers import HERE
 
 
 def rewrite(text, *earlier, title="Lantern Shop"):
@@ -189,3 +193,25 @@ class TestWithModel:
     def test_without_a_usable_reply_the_plain_rewriting_stands(self, shop, chat_model, model_server):
         model_server.script = lambda body: '{"question": '
         assert "Linux" in self.rewritten("and on Windows?", shop, chat_model).text
+
+    @pytest.mark.parametrize(
+        "reply",
+        [
+            REFUSAL,
+            json.dumps({"question": REFUSAL}),
+            "Sure! Here is the question:",
+            json.dumps({"question": "How much is the fish?"}),
+        ],
+    )
+    def test_a_reply_that_is_no_wording_of_the_question_is_not_searched(
+        self, shop, chat_model, model_server, reply
+    ):
+        model_server.script = lambda body: reply
+        assert "Linux" in self.rewritten("and on Windows?", shop, chat_model).text
+
+    def test_a_visitor_waits_no_longer_for_the_wording_than_for_first_words(self, shop, model_server):
+        model = OpenAIChat("slow", base_url=model_server.base_url, guard=HERE, first_token_s=0.2, total_s=60)
+        model_server.latency_s = 5
+        started = monotonic()
+        assert "Linux" in self.rewritten("and on Windows?", shop, model).text
+        assert monotonic() - started < 2

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -51,13 +52,31 @@ def test_what_fits_is_one_call_in_the_order_given(chat_model, model_server):
     assert claims[0].sources == (0,)
 
 
-def test_compact_refines_its_draft_with_the_excerpts_that_did_not_fit(chat_model, model_server):
-    numbers, drafts, _ = run(chat_model, model_server, "compact", 4, budget=1000)
-    assert len(numbers) == 1
-    model_server.requests.clear()
-    numbers, drafts, _ = run(chat_model, model_server, "compact", 4, budget=240)
-    assert [sorted(group) for group in numbers] == [[1, 2], [3], [4]]
-    assert drafts == [0, 1, 1]
+@pytest.mark.parametrize(
+    ("budget", "read"), [(1000, [1, 2, 3, 4, 5]), (320, [1, 2, 5]), (240, [1, 2]), (1, [1])]
+)
+def test_compact_leaves_out_what_is_least_relevant_and_takes_one_call(chat_model, model_server, budget, read):
+    model_server.script = lambda request: '{"answer": "Lamp number 1 costs 1 EUR. [1]"}'
+    best, *others, second = hits(5)
+    second = replace(second, score=best.score)  # the second best comes last, because models read the ends
+    writer = ModelWriter(chat_model, "Shop", Synthesis("compact", budget, estimate_tokens))
+    question = Question("What do lamps cost?", "shop", (), "en")
+    assert list(writer.write(question, Query(question.text), [best, *others, second]))
+    [request] = model_server.requests
+    user = request["body"]["messages"][-1]["content"]
+    assert [int(n) for n in re.findall(r'<chunk number="(\d+)"', user)] == read
+
+
+def test_a_chinese_question_for_one_fact_takes_one_call(chat_model, model_server):
+    model_server.script = lambda request: '{"answer": "送料是五元。[1]"}'
+    pages = [
+        Chunk(str(n), f"https://shop.example/{n}", "送料", (), "配送费用是五元。" * 120, n, "zh")
+        for n in range(4)
+    ]
+    writer = ModelWriter(chat_model, "Shop", Synthesis(measure=estimate_tokens))
+    question = Question("配送费用是多少？", "shop", (), "zh")
+    assert list(writer.write(question, Query(question.text), [ScoredChunk(page, 1.0) for page in pages]))
+    assert len(model_server.requests) == 1
 
 
 def test_refine_reads_one_excerpt_a_call(chat_model, model_server):

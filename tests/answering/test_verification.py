@@ -187,6 +187,27 @@ def test_across_languages_a_claim_needs_an_embedder_that_reads_both(embedder):
     assert found.reason.startswith("in another language than the page")
 
 
+def test_the_number_of_a_step_need_not_be_on_the_page():
+    page = chunk("- Write to us and ask for a label.\n- Put the lamp into its box.")
+    verifier = Verifier([page], "en")
+    for step in ("1. Write to us and ask for a label.", "2. Put the lamp into its box."):
+        assert verifier.verify(Claim(step, (0,))).proofs
+
+
+def test_an_answer_may_begin_with_a_later_step_of_the_page():
+    page = chunk("1. Write to us and ask for a label.\n2. Put the lamp into its box.")
+    assert Verifier([page], "en").verify(Claim("2. Put the lamp into its box.", (0,))).proofs
+    assert not Verifier([page], "en").verify(Claim("3. Put the lamp into its box.", (0,))).proofs
+
+
+@pytest.mark.parametrize(
+    "claim", ["4. Stock: die Werkstatt.", "24. Dezember: geschlossen.", "1. Dezember: geschlossen."]
+)
+def test_a_number_at_the_beginning_that_counts_no_steps_must_be_on_the_page(claim):
+    page = chunk("Im 3. Stock: die Werkstatt.\n\nAm 31. Dezember: geschlossen.", "de")
+    assert not Verifier([page], "de").verify(Claim(claim, (0,))).proofs
+
+
 def test_a_claim_made_of_two_sentences_is_proven_by_both():
     text = "Delivery costs 4.50 EUR. Nothing here. Delivery to islands takes 5 days."
     found = Verifier([chunk(text)], "en").verify(

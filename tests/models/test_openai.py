@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from server.domain.protocols import ModelError, Prompt
-from server.models.resilient import RetryLater
+from server.models.resilient import CallLimits, ResilientChat, RetryLater
 from server.models.table import CHAT_MODELS, EMBEDDERS
 from tests.openai_server import Fault, Reply
 from tests.servers import HERE
@@ -55,6 +55,82 @@ def test_a_provider_that_refuses_every_optional_parameter_still_answers(openai_s
         {"max_tokens", "max_completion_tokens", "temperature", "response_format"}
     )
     assert chat.complete(PROMPT)
+
+
+TOO_LONG = (
+    "'max_tokens' or 'max_completion_tokens' is too large: 50. This model's maximum context length is 4096 "
+    "tokens and your request has 4080 input tokens."
+)
+
+
+def test_a_prompt_that_is_too_long_says_what_to_lower_and_later_prompts_keep_their_limit(openai_server, chat):
+    openai_server.rejects = TOO_LONG
+    with pytest.raises(ModelError, match=r"longer than the context of test-chat .*CONTEXT_TOKENS") as caught:
+        list(chat.stream(PROMPT))
+    assert caught.value.permanent
+    openai_server.rejects = ""
+    assert chat.complete(PROMPT)
+    assert [body.get("max_tokens") for body in bodies(openai_server)] == [50, 50]
+
+
+def thinks(room):
+    """A model that needs `room` tokens before its first word."""
+
+    def script(body):
+        limit = body.get("max_tokens") or body.get("max_completion_tokens") or 0
+        if limit < room:
+            return Reply("", reasoning="Hm. " * 20, finish_reason="length")
+        return Reply("Two days.", reasoning="Hm. " * 20)
+
+    return script
+
+
+@pytest.mark.parametrize("ask", [lambda c: c.complete(PROMPT), lambda c: "".join(c.stream(PROMPT))])
+def test_a_model_that_reasons_gets_room_for_it_and_is_asked_to_reason_little(openai_server, chat, ask):
+    openai_server.script = thinks(1000)
+    assert ask(chat) == "Two days."
+    assert ask(chat) == "Two days."
+    assert ["reasoning_effort" in body for body in bodies(openai_server)] == [False, True, True]
+
+
+def test_a_reasoning_model_behind_a_server_without_that_parameter_gets_its_room(openai_server, chat):
+    openai_server.script = thinks(1000)
+    openai_server.refused_parameters = frozenset({"reasoning_effort"})
+    assert "".join(chat.stream(PROMPT)) == "Two days."
+    assert [bodies(openai_server)[-1].get("reasoning_effort"), len(openai_server.requests)] == [None, 3]
+
+
+def test_a_model_that_reasons_without_end_is_told_of_and_not_tried_for_ever(openai_server, chat):
+    openai_server.script = thinks(10**9)
+    model = ResilientChat(chat, CallLimits(backoff_s=0.001, retries=5))
+    with pytest.raises(ModelError, match="reasons less"):
+        list(model.stream(PROMPT))
+    assert len(openai_server.requests) == 2
+
+
+def test_content_in_parts_is_read_without_its_reasoning(openai_server, chat):
+    openai_server.script = lambda request: Reply("Two days, as a rule.", reasoning="Hm. " * 9, in_parts=True)
+    assert chat.complete(PROMPT) == "".join(chat.stream(PROMPT)) == "Two days, as a rule."
+
+
+def test_an_error_in_place_of_a_reply_is_told_in_the_providers_words(openai_server, chat):
+    openai_server.script = lambda request: Reply(error="The upstream model is overloaded.")
+    for ask in (lambda c: c.complete(PROMPT), lambda c: list(c.stream(PROMPT))):
+        with pytest.raises(ModelError, match="upstream model is overloaded") as caught:
+            ask(chat)
+        assert caught.value.kind == "server_error"
+
+
+def test_a_field_for_errors_that_is_empty_is_no_error(openai_server, chat):
+    openai_server.script = lambda request: Reply("Two days.", extra={"error": None})
+    assert chat.complete(PROMPT) == "".join(chat.stream(PROMPT)) == "Two days."
+
+
+def test_a_reply_that_a_content_filter_stops_is_no_whole_reply(openai_server, chat):
+    openai_server.script = lambda request: Reply("Parcels arrive in", finish_reason="content_filter")
+    for ask in (lambda c: c.complete(PROMPT), lambda c: list(c.stream(PROMPT))):
+        with pytest.raises(ModelError, match="content filter"):
+            ask(chat)
 
 
 SHAPED = Prompt("Reply in JSON.", "Question: which?", 50, json={"relevant": [int], "why": str, "sure": bool})
@@ -209,6 +285,13 @@ def test_a_silence_in_the_middle_of_a_stream_is_a_timeout(openai_server):
     with pytest.raises(ModelError) as caught:
         list(stream)
     assert caught.value.kind == "timeout"
+
+
+def test_a_stream_that_was_read_leaves_its_connection_to_the_next(openai_server, chat):
+    openai_server.usage = (10, 5)
+    for _ in range(3):
+        assert list(chat.stream(PROMPT))
+    assert openai_server.connections <= 1
 
 
 def test_leaving_a_stream_closes_the_connection(openai_server, chat):

@@ -1,15 +1,15 @@
 """Steps that reword a follow-up question so that it can be understood without the history."""
 
-import json
-import re
+from collections.abc import Mapping
 from dataclasses import replace
 
+from server.answering.asking import ask, one_line
 from server.answering.understanding.language import requested_language
 from server.answering.understanding.reference import Leaning, content_size, leaning, replaced
 from server.answering.understanding.routing import is_small_talk, read
 from server.answering.understanding.steps import Understanding
 from server.answering.writing.prompts import rewrite_prompt
-from server.domain.protocols import ChatModel, Incidents, ModelError
+from server.domain.protocols import ChatModel, Incidents
 from server.domain.question import Query, Question
 from server.indexes.tokens import tokens
 from server.languages.detector import text_language
@@ -80,12 +80,14 @@ class ModelFollowUpStep:
         question, query = so_far.question, so_far.query
         if not query.previous or leaning(question.text, question.language) is Leaning.NOT:
             return so_far
-        try:
-            text = _rewritten(self._model.complete(rewrite_prompt(question)))
-        except ModelError as error:
-            self._incidents.record(question.site_id, error.kind, f"rewriting a question: {error}")
-            return so_far
-        if not text or len(text) > 4 * len(question.text) + 400:
+        step = "rewriting a question"
+        text = ask(self._model, rewrite_prompt(question), _question, self._incidents, question.site_id, step)
+        said = " ".join([question.text, *query.previous, question.history[-1].answer])
+        if (
+            not text
+            or len(text) > 4 * len(question.text) + 400
+            or not _share_a_word(text, said, query.language)
+        ):
             return so_far
         title = "" if _has_title(text, query.title) else query.title
         return replace(so_far, query=replace(query, text=text, title=title))
@@ -113,12 +115,9 @@ def _has_title(text: str, title: str) -> bool:
     return not title or title.casefold() in text.casefold()
 
 
-def _rewritten(reply: str) -> str:
-    """Return the question in a model's JSON, or the whole reply if it is not JSON. Raises ModelError."""
-    found = re.search(r"\{.*\}", reply, re.S)
-    try:
-        value = json.loads(found.group() if found else reply) if "{" in reply else {"question": reply}
-    except ValueError as error:
-        raise ModelError("bad_reply", f"the model's reply is not JSON: {reply[:80]!r}") from error
-    text = value.get("question", "") if isinstance(value, dict) else ""
-    return " ".join(text.split()) if isinstance(text, str) else ""
+def _question(reply: Mapping[str, object]) -> str | None:
+    return one_line(reply.get("question"))
+
+
+def _share_a_word(one: str, other: str, language: str) -> bool:
+    return not set(tokens(one, language)).isdisjoint(tokens(other, language))

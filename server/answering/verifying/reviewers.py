@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from server.answering.verifying.citations import plain_origin
-from server.answering.writing.markup import with_links_to, without_pictures, without_unseen
+from server.answering.writing.markup import outside_code, with_links_to, without_pictures, without_unseen
 from server.domain.answer import EMBEDDED, Answer, Outcome
 from server.domain.chunk import PageLinks, ScoredChunk
 from server.domain.question import Question
@@ -44,7 +44,10 @@ class SourceReviewer:
 
         numbers = {str(cited.number) for cited in valid}
         text = with_links_to(without_pictures(without_unseen(answer.text)), is_known)
-        text = _MARKER.sub(lambda marker: marker.group() if marker[1] in numbers else "", text)
+        text = outside_code(
+            text,
+            lambda part: _MARKER.sub(lambda marker: marker.group() if marker[1] in numbers else "", part),
+        )
         if answer.model != EMBEDDED:  # quotations are shown exactly as on their pages
             text = without_repetitions(text)
         text = text.strip()

@@ -30,6 +30,7 @@ MOST_UNKNOWN = 0.34
 
 
 _WORD = re.compile(r"[^\W\d_]+")
+_STEP = re.compile(r"(?:\*\*)?(\d{1,3})[.)]\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ class Verifier:
         self._leak_check = leak_check
         self._embedder = embedder
         self._facts: dict[tuple[int, ...], CitedText] = {}
+        self._steps = 0
 
     @cached_property
     def _read(self) -> list[list[Unit]]:
@@ -79,6 +81,9 @@ class Verifier:
     def verify(self, claim: Claim) -> Verified:
         """Return the claim with its proofs. Sources out of range are ignored, and so are sources that say
         nothing of the kind when another chunk proves the claim."""
+        step = _STEP.match(claim.text)
+        if step and int(step[1]) in (1, self._steps + 1):
+            self._steps = int(step[1])
         given = tuple(dict.fromkeys(n for n in claim.sources if 0 <= n < len(self._chunks)))
         claim = replace(claim, sources=given)
         if self._leak_check and self._leak_check.leaks(claim.text):
@@ -100,6 +105,10 @@ class Verifier:
         if self._language and text_language(claim.text, self._language) != self._language:
             return replace(failed, reason=f"{failed.reason}; its language is not {self._language!r}")
         return failed
+
+    def can_verify(self) -> bool:
+        """Return whether the answer can be compared with any chunk, by words or by meaning."""
+        return any(map(self._proofs.comparable, range(len(self._chunks))))
 
     def verify_introduction(self, claim: Claim) -> Verified:
         """Check a line such as "These are the steps:". It needs no proof, but its literals and nearly all of
@@ -124,7 +133,8 @@ class Verifier:
 
     def _verify_against(self, claim: Claim, sources: tuple[int, ...]) -> Verified:
         same = any(self._proofs.same_language(source) for source in sources)
-        missing = self._facts_of(sources).missing(claim.text, same_language=same)
+        text = self._without_step(claim.text, sources)
+        missing = self._facts_of(sources).missing(text, same_language=same)
         if missing:
             return Verified(claim, (), f"{missing!r} is not on the cited page")
         found: list[Proof] = []
@@ -138,14 +148,23 @@ class Verifier:
                 if not self._proofs.comparable(source):
                     reason = "in another language than the page, and nothing compares them"
                 continue
-            problem = self._contradiction(claim.text, proof)
+            problem = self._contradiction(text, proof)
             if problem:
                 reason = problem
                 continue
-            found += [proof, *self._proofs.for_missing_amounts(claim.text, proof)]
+            found += [proof, *self._proofs.for_missing_amounts(text, proof)]
         if found:
             return Verified(claim, tuple(dict.fromkeys(found)))
         return Verified(claim, (), reason)
+
+    def _without_step(self, text: str, sources: tuple[int, ...]) -> str:
+        """Return the text without its number in a list: that of the page's own list, or of steps that the
+        writer counts from 1, because many pages have the steps as points or sentences."""
+        step = _STEP.match(text)
+        if not step or not _STEP.match(without_dates(text)):
+            return text
+        own = {unit.marker.strip() for source in sources for unit in self._read[source]}
+        return text[step.end() :] if int(step[1]) == self._steps or f"{step[1]}." in own else text
 
     def _is_left_in_its_language(self, text: str, source: int) -> bool:
         """Return whether a claim has the chunk's language although another one was asked for. Names and

@@ -87,7 +87,7 @@ def without_unseen(text: str) -> str:
 
 def without_pictures(text: str) -> str:
     """Remove images, because a browser would load them from any address in the text."""
-    return _outside_code(text, lambda part: _IMAGE.sub("", part))
+    return outside_code(text, lambda part: _IMAGE.sub("", part))
 
 
 def with_links_to(text: str, is_known: Callable[[str], bool]) -> str:
@@ -97,9 +97,10 @@ def with_links_to(text: str, is_known: Callable[[str], bool]) -> str:
         address = link[2] or link[3]
         return link.group() if is_known(address) else (link[1] or "")
 
-    return _outside_code(text, lambda part: _LINK.sub(kept, part))
+    return outside_code(text, lambda part: _LINK.sub(kept, part))
 
 
-def _outside_code(text: str, change: Callable[[str], str]) -> str:
+def outside_code(text: str, change: Callable[[str], str]) -> str:
+    """Change everything but code blocks and inline code."""
     parts = _CODE_PIECE.split(text)
     return "".join(part if number % 2 else change(part) for number, part in enumerate(parts))
