@@ -6,7 +6,7 @@ stores both or neither.
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from queue import SimpleQueue
@@ -16,6 +16,7 @@ from crawler.discovery.frontier import Frontier, Item, SharedFrontier
 from crawler.discovery.scope import CrawlScope
 from crawler.discovery.sitemap import Sitemaps
 from crawler.discovery.traps import Traps
+from crawler.fetching.fetcher import Validators
 from crawler.options import CrawlOptions
 from crawler.report import UrlState
 from crawler.visit import CrawlTools, Visit, ended, visit_from_text
@@ -25,6 +26,7 @@ _BATCH = 500
 _KEPT = 100
 """URLs that wait in this process while others wait in the shared frontier."""
 _SHARE_S = 0.2
+_NOT_MODIFIED = 304
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Explorer:
     _tools: CrawlTools
     _frontier: Frontier
     _traps: Traps
-    _known: Iterable[str]
+    _known: Mapping[str, Validators]
     _may_go_on: Callable[[float | None], bool]
     """Blocks while the consumer lags."""
     _shared: SharedFrontier | None = None
@@ -222,7 +224,9 @@ class Explorer:
             else:
                 reason = f"{visit.outcome.reason}, which is another site"
                 visit = replace(visit, outcome=replace(visit.outcome, reason=reason))
-        for url in (*visit.follow, *self._tools.feeds.listed(visit.feeds)):
+        known = self._known.get(item.url) if visit.outcome.status == _NOT_MODIFIED else None
+        links = known.links if known else visit.follow
+        for url in (*links, *self._tools.feeds.listed(visit.feeds)):
             self._discover(step, Item(url, item.depth + 1, found_on=item.url))
         if visit.canonical:
             named = Item(visit.canonical, item.depth, found_on=item.url)

@@ -17,6 +17,8 @@ _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
 _SPACED_LENGTH = XPath("string-length(normalize-space(.))")
 
 BLOCK_TAGS = wordset("text.block_tags")
+APART = frozenset({"del", "ins"})
+"""Elements that part what is before and behind them, also when they are left out: old and new prices."""
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 
 _DEEPEST = 100
@@ -95,6 +97,8 @@ def _text(
         if isinstance(tag, str) and not dropped(child):
             inner = line_break if tag == "br" else _text(child, dropped, line_break, in_block, depth + 1)
             parts.append(in_block(inner) if tag in BLOCK_TAGS else inner)
+        elif tag in APART:
+            parts.append(" ")
         parts.append(child.tail or "")
     return "".join(parts)
 

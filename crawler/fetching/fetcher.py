@@ -40,6 +40,8 @@ class Validators:
     content_hash: str = ""
     fingerprint: int = 0
     """Finds nearly equal pages; 0 when unknown."""
+    links: tuple[str, ...] = ()
+    """Addresses to visit if the page has not changed, because it is not read for its links then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,15 @@ class HttpResponse:
     def location(self) -> str:
         """Canonical target of a redirect; empty when there is no usable one."""
         target = self.headers.get("location", "") if self.status in _REDIRECTS else ""
-        return (urls.canonical(target, self.url) or "") if target else ""
+        return (urls.canonical(_as_utf8(target), self.url) or "") if target else ""
+
+
+def _as_utf8(header: str) -> str:
+    """Return a header as its author meant it: headers are read as Latin-1, and letters are sent as UTF-8."""
+    try:
+        return header.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return header
 
 
 Wanted = Callable[[HttpResponse], bool]
@@ -181,7 +191,7 @@ class Fetcher:
         return session
 
     def _new_session(self) -> requests.Session:
-        session = requests.Session()
+        session = _Session()
         session.trust_env = False  # a proxy or .netrc would decide where connections go
         session.headers.update(
             {
@@ -217,6 +227,12 @@ class Fetcher:
         if isinstance(cause, NewConnectionError | OSError):
             return FetchError("unreachable", f"{host} cannot be reached ({cause})", retry=True)
         return FetchError("protocol", f"{host} answered something that is not HTTP ({cause})")
+
+
+class _Session(requests.Session):
+    def get_redirect_target(self, response: requests.Response) -> None:
+        """Keep the library from reading targets: it refuses those that are not UTF-8."""
+        return
 
 
 class _GuardedAdapter(HTTPAdapter):

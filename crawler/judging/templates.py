@@ -24,6 +24,7 @@ from types import MappingProxyType
 from typing import ClassVar
 from urllib.parse import urlsplit
 
+from crawler.extractors.hours import tells_hours
 from crawler.page import Block, Page, content_hash
 
 AT_THE_EDGE = 50
@@ -373,9 +374,12 @@ def _fingerprints(blocks: tuple[Block, ...]) -> dict[str, bool]:
     for half in (blocks[:middle], blocks[: middle - 1 if middle else None : -1]):
         room = _MOST_UNITS
         for block in half:
-            for unit in units(block):
+            lines = list(units(block))
+            hours = sum(map(tells_hours, lines)) * 2 > len(lines)
+            for unit in lines:
                 if block.kind != "code" and room > 0:
-                    found[fingerprint(unit)] = _says_something(unit)
+                    # Hours are kept whole, with "Sunday: closed".
+                    found[fingerprint(unit)] = hours or _says_something(unit)
                 room -= 1
             if room <= 0:
                 break
@@ -387,7 +391,7 @@ def _says_something(text: str) -> bool:
 
     Facts hold numbers. Slogans and notices about copyright and cookies do not count.
     """
-    if _CONTACT.search(text):
+    if _CONTACT.search(text) or tells_hours(text):
         return True
     least = _SAYS_SOMETHING if text.isascii() else _WIDE_SAYS_SOMETHING
     is_prose = len(text) >= _LONG_SENTENCE and _SENTENCE.search(text)

@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, astuple, dataclass
+from typing import Any
 
 from crawler.errors import CrawlError
 from crawler.fetching.fetcher import Validators
@@ -21,6 +22,10 @@ from server.storage.crawls.runs import CrawlRun, CrawlStore
 
 UNREAD = (UrlState.ERROR, UrlState.OVER_LIMIT, WAITING, READ)
 """States of addresses that a crawl could not read, or did not come to."""
+LINKED = frozenset(UrlState) - HAS_PAGE - frozenset(UNREAD)
+"""States of addresses that may be pages by now, but are visited only where something links to them."""
+MOST_LINKED = 500
+"""Such addresses that are remembered of one page."""
 MOST_CUTS = 5
 CUTS = "cuts"
 
@@ -33,21 +38,28 @@ def known_addresses(
     own_hashes: Mapping[str, str],
 ) -> Mapping[str, Validators]:
     """The pages of the last crawl, and the addresses that it could not read or did not come to: a page
-    that has not changed is not read for links again. What this crawl itself found, before it was cut off,
-    is new. The pages of `whole` are sent again even if they have not changed. `own_hashes` are those of the
-    website's version of pages of which another one is indexed."""
-    known: Spilling[Validators] = Spilling(astuple, lambda row: Validators(*row))
+    that has not changed is not read for links again, so each page has the addresses that were found on it and
+    were no pages. What this crawl itself found, before it was cut off, is new. The pages of `whole` are sent
+    again even if they have not changed. `own_hashes` are those of the website's version of pages of which
+    another one is indexed."""
+    known: Spilling[Validators] = Spilling(astuple, _validators)
     fingerprints: Spilling[int] = Spilling()
+    linked: Spilling[list[str]] = Spilling()
     before = next((other for other in crawls.history(run.site_id) if other.id < run.id), None)
     if before is not None:
         known.update((url, Validators()) for url, _, _ in crawls.addresses.ends(before.id, UNREAD))
         fingerprints.update(crawls.addresses.fingerprints(before.id))
+        for url, found_on in crawls.addresses.linked(before.id, LINKED):
+            there = linked.get(found_on, [])
+            if len(there) < MOST_LINKED:
+                linked[found_on] = [*there, url]
     for url, page in pages.items():
         is_new = page.first_seen_at is not None and page.first_seen_at >= run.started_at
         if not page.source and not is_new:
             seen = fingerprints.get(url, 0)
             etag, modified = ("", "") if url in whole else (page.etag, page.last_modified)
-            known[url] = Validators(etag, modified, own_hashes.get(url, page.content_hash), seen)
+            own, links = own_hashes.get(url, page.content_hash), tuple(linked.get(url, ()))
+            known[url] = Validators(etag, modified, own, seen, links)
     return known
 
 
@@ -60,6 +72,11 @@ def problem(crawls: CrawlStore, crawl_id: int) -> str:
         if row.state not in (WAITING, READ):
             report.add(UrlOutcome(row.url, UrlState(row.state), row.reason, row.status))
     return report.problem()
+
+
+def _validators(row: list[Any]) -> Validators:
+    etag, modified, content_hash, fingerprint, links = row
+    return Validators(etag, modified, content_hash, fingerprint, tuple(links))
 
 
 class Interruptions:

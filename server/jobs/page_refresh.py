@@ -5,10 +5,12 @@ outcome.
 """
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from crawler.crawl import read_page
+from crawler.discovery.scope import CrawlScope
 from crawler.errors import CrawlError
 from crawler.fetching.fetcher import Validators
 from crawler.journal import JournalEntry
@@ -16,14 +18,13 @@ from crawler.report import NO_ANSWER, UrlOutcome, UrlState
 from server.domain.derived import BuildStopped
 from server.domain.site import Site
 from server.indexing.indexer import SiteIndex
-from server.jobs.after_crawl import check_quotes, remove_missing_pages
+from server.jobs.after_crawl import MissingPages, check_quotes
 from server.jobs.crawl_options import crawl_options
 from server.jobs.crawl_watch import BuildWatch, CrawlCutShort, CrawlWatch
 from server.jobs.gate import CrawlGate
 from server.jobs.page_edits import DecidedPages
 from server.settings import Settings
 from server.storage.content.content import ContentStore
-from server.storage.content.page_facts import PageMoves
 from server.storage.crawls.journal import CrawlJournal
 from server.storage.crawls.runs import DONE, FAILED, PAGE, CrawlRun, CrawlStore
 from server.storage.database import Database
@@ -60,6 +61,12 @@ class CrawlWork:
         self._content = ContentStore(self._db, self._site.id)
         self._journal = CrawlJournal(self._db, self._run.id)
         self._decided = DecidedPages(self._db, self._site.id)
+
+    def _remove_missing_pages(self, leads_to: Mapping[str, str]) -> int:
+        """Return how many missing pages are kept, because the site looks down."""
+        scope = CrawlScope(crawl_options(self._site, self._settings)) if self._site.start_urls else None
+        belongs = scope.same_site if scope else lambda url: False
+        return MissingPages(self._db, self._run, self._indexer, self._decided, belongs).remove(leads_to)
 
 
 class PageRefresh(CrawlWork):
@@ -123,9 +130,7 @@ class PageRefresh(CrawlWork):
         for outcome in outcomes:
             self._take(outcome)
         moves = {outcome.url: outcome.target for outcome in outcomes if outcome.target}
-        remove_missing_pages(
-            self._run, self._crawls, self._indexer, moves, PageMoves(self._db, self._site.id), self._decided
-        )
+        self._remove_missing_pages(moves)
         found = sum(outcome.page is not None for outcome in outcomes)
         self._crawls.progress(self._run.id, len(outcomes), found, found)
         state = FAILED if outcomes[0].state in NO_ANSWER else DONE

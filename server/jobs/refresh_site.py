@@ -20,7 +20,7 @@ from server.domain.site import Site
 from server.facts.collecting import keep_card
 from server.indexes.errors import IndexFailure, IndexUnavailable
 from server.indexing.indexer import IndexReport, SiteIndex
-from server.jobs.after_crawl import check_quotes, remove_missing_pages
+from server.jobs.after_crawl import check_quotes
 from server.jobs.crawl_intake import (
     CrawlIntake,
     Interruptions,
@@ -36,7 +36,6 @@ from server.jobs.page_refresh import CrawlWork, PageRefresh
 from server.jobs.site_profile import keep_what_was_learned
 from server.quality.gate_store import DROPPING, RELEASING
 from server.settings import Settings
-from server.storage.content.page_facts import PageMoves
 from server.storage.crawls.frontier import HostTurns, SharedFrontier
 from server.storage.crawls.runs import DONE, FAILED, HELD, PAUSE, STOP, STOPPED, WHOLE, CrawlRun, CrawlStore
 from server.storage.data_folder import lacking_space
@@ -51,6 +50,7 @@ OUTAGE_S = 10.0
 """Seconds between two tries of a crawl for which the database or Chroma is out of reach."""
 READ_AS = "read_as"
 """Name of the note of a site that says by which rules its pages were read and cut when a crawl last ended."""
+LOOKS_DOWN = "the site looks down: {} pages that were not found stay for up to a week"
 SourcePages = Callable[[Site], Iterable[Page]]
 """Pages of a site that come from elsewhere than its website."""
 
@@ -265,8 +265,7 @@ class WholeCrawl(CrawlWork):
             raise CrawlCutShort
 
     def _bring_live(self, intake: CrawlIntake, gate: CrawlGate | None, source_pages: Iterable[Page]) -> str:
-        moves = PageMoves(self._db, self._site.id)
-        remove_missing_pages(self._run, self._crawls, self._indexer, intake.moves, moves, self._decided)
+        kept = self._remove_missing_pages(intake.moves)
         self._add_sources(source_pages)
         try:
             summary = self._go_live(gate)
@@ -274,7 +273,7 @@ class WholeCrawl(CrawlWork):
             # Also of an index that is held back: it is all written.
             intake.record()
         intake.settle_all()
-        return summary
+        return f"{summary}; {LOOKS_DOWN.format(kept)}" if kept else summary
 
     def release(self) -> str:
         """Brings live what the gate held back; returns what that is. Raises CrawlCutShort."""

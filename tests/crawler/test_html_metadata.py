@@ -197,3 +197,34 @@ def test_a_menu_of_languages_names_the_variants_of_the_page(read, menu: str, gro
     page = read(markup, url="https://x.example/es/inscripcion/ak").page
     expected = group.removeprefix("/es") or "/inscripcion/ak"
     assert page.variant_group == f"https://x.example{expected}"
+
+
+@pytest.mark.parametrize(
+    "pixel",
+    [
+        '<img height="1" width="1" style="display:none" src="https://www.facebook.com/tr?id=1"/>',
+        '<noscript><iframe src="https://www.googletagmanager.com/ns.html?id=GTM-1" height="0"></iframe></noscript>',
+        '<div id="fb-root"></div>',
+        "<p></p>",
+    ],
+)
+def test_a_misplaced_element_in_the_head_hides_nothing_of_what_comes_after_it(read, pixel: str) -> None:
+    """It ends the head of the tree, and the rest of the head is in the body."""
+    found = read(
+        f"<html><head>{pixel}<title>Lamps | Acme</title><meta name=robots content=noindex>"
+        "<meta name=description content='All our lamps.'><meta property='og:site_name' content=Acme>"
+        "<base href='https://example.com/shop/'><link rel=canonical href=lamps>"
+        "<link rel=alternate hreflang=de href=/de/lamps></head>"
+        "<body><svg><title>An icon</title></svg><main><p>Lamps of every kind, old and new.</p></main></body></html>"
+    )
+    assert (found.page.title, found.page.site_name) == ("Lamps", "Acme")
+    assert found.page.description == "All our lamps."
+    assert found.canonical == "https://example.com/shop/lamps"
+    assert found.noindex
+
+
+def test_an_icon_gives_no_page_its_title(read) -> None:
+    found = read(
+        "<body><svg><title>An icon</title></svg><main><h1>Lamps</h1><p>Of every kind.</p></main></body>"
+    )
+    assert found.page.title == "Lamps"

@@ -1,15 +1,19 @@
 """What a crawl after the first one costs, and what becomes of pages that changed, moved or went."""
 
+from dataclasses import replace
+
 import pytest
 from sqlalchemy import event
 
 from server.jobs import crawl_intake, refresh_site
+from server.jobs.site_profile import with_address
 from server.models.embedded import EmbeddedEmbedder
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
 from server.storage.content.content import ContentStore
 from server.storage.content.site_facts import SiteFactStore
 from tests.jobs.conftest import SlowWebsite, installation_of
+from tests.websites import serve
 
 
 class Shop(SlowWebsite):
@@ -58,6 +62,11 @@ def move(shop, number, to):
     for path, (title, content) in website.pages.items():
         website.pages[path] = (title, content.replace(f"href='{old}'", f"href='{to}'"))
     return old
+
+
+def exclude(shop, patterns):
+    sites = shop.runtime.stores.sites
+    sites.change("shop", lambda site: replace(site, options={**site.options, "scope_exclude": patterns}))
 
 
 def test_an_unchanged_site_costs_one_short_answer_a_page_and_no_embedding(shop, embedded):
@@ -208,3 +217,54 @@ def test_a_first_crawl_goes_live_as_a_whole(shop, monkeypatch):
 
 def replace_settings(shop, **changes):
     return shop.runtime.configuration.settings.with_values(changes)
+
+
+def test_an_address_that_was_no_page_is_visited_again_though_the_page_that_links_to_it_is_unchanged(shop):
+    shop.website.etags = True
+    shop.website.pages["/p3"] = ("Page 3", "<p>Read on <a href='/later'>in a new guide</a> about lamps.</p>")
+    crawl(shop)
+    crawl(shop)
+    assert "/later" in shop.website.requests
+    shop.website.pages["/later"] = ("Later", "<p>The guide about lamps was written a month later.</p>")
+    crawl(shop)
+    assert page_of(shop, "/later") is not None
+    assert shop.website.not_modified > 12
+
+
+def test_an_address_that_nothing_links_to_any_more_is_not_asked_for_for_ever(shop):
+    shop.website.etags = True
+    shop.website.pages["/p3"] = ("Page 3", "<p>Read on <a href='/later'>in a new guide</a> about lamps.</p>")
+    crawl(shop)
+    shop.website.pages["/p3"] = ("Page 3", "<p>There is no guide about lamps any more.</p>")
+    crawl(shop)
+    crawl(shop)
+    assert "/later" not in shop.website.requests
+
+
+def test_a_wider_scope_reaches_pages_that_unchanged_pages_link_to(shop):
+    shop.website.etags = True
+    exclude(shop, ["/p11"])
+    crawl(shop)
+    crawl(shop)
+    assert page_of(shop, "/p11") is None
+    exclude(shop, [])
+    crawl(shop)
+    assert page_of(shop, "/p11") is not None
+
+
+def test_a_site_that_moves_to_another_host_leaves_the_old_one(shop):
+    crawl(shop)
+    first = page_of(shop, "/p5").first_seen_at
+    old = shop.website.url
+    with serve(Shop()) as moved:
+        del moved.pages["/p11"]
+        sites = shop.runtime.stores.sites
+        sites.change("shop", lambda site: with_address(site, f"{moved.url}/"))
+        crawl(shop)
+        known = ContentStore(shop.runtime.database, "shop").known_pages()
+        assert {url for url in known if url.startswith(old)} == {f"{old}/p11"}, "it waits for a second look"
+        assert known[f"{moved.url}/p5"].first_seen_at == first
+        crawl(shop)
+        known = ContentStore(shop.runtime.database, "shop").known_pages()
+        assert known.keys() == {f"{moved.url}{path}" for path in moved.pages}
+    shop.check_indexes()

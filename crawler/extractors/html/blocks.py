@@ -29,7 +29,16 @@ from crawler.extractors.html.lists_and_tables import (
 from crawler.extractors.html.main_content import Boilerplate, is_callout
 from crawler.extractors.language import primary_language
 from crawler.extractors.outline import Outline, anchor_of
-from crawler.extractors.text import BLOCK_TAGS, HEADINGS, code_text, fold, plain_text, raw_text, text_length
+from crawler.extractors.text import (
+    APART,
+    BLOCK_TAGS,
+    HEADINGS,
+    code_text,
+    fold,
+    plain_text,
+    raw_text,
+    text_length,
+)
 from crawler.page import Block, BlockKind
 from crawler.wordset import wordset
 
@@ -172,6 +181,8 @@ class _Walk:
                     self._remove_contents_title(element)
                 if text_length(element):
                     self._outline.use()  # the heading of a menu goes with it
+            elif tag in APART:
+                self._inline.append(" ")
             return
         if element.get("lang", self._declared) != self._declared and tag in BLOCK_TAGS:
             self._in_language(element, depth)

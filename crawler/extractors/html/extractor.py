@@ -12,6 +12,7 @@ from crawler.discovery import urls
 from crawler.extractors import Extraction, SourceDocument
 from crawler.extractors.html.blocks import read_blocks
 from crawler.extractors.html.footer import footer_facts
+from crawler.extractors.html.hidden_addresses import with_addresses
 from crawler.extractors.html.main_content import Boilerplate, find_main
 from crawler.extractors.html.marked_facts import marked_facts
 from crawler.extractors.html.metadata import Head, choose_title, read_head
@@ -113,7 +114,7 @@ _ASKS_FOR_SCRIPTS = re.compile(
 
 def extract(source: SourceDocument) -> Extraction:
     """Read an HTML page: content, links and instructions for crawlers. Never fails on bad markup."""
-    markup = decode(source.body, source.charset)
+    markup = with_addresses(decode(source.body, source.charset))
     root = parse(markup)
     head = read_head(root)
     base = urls.canonical(head.base, source.url) or source.url if head.base else source.url
@@ -214,6 +215,9 @@ def _marked_end(root: _Element, markup: str) -> str:
 
 
 def _blocks(body: _Element, markup: str, url: str) -> tuple[Block, ...]:
+    for shadow in list(body.iter("template")):
+        if shadow.get("shadowrootmode"):
+            shadow.tag = "div"  # the only kind of template that browsers show
     etree.strip_elements(body, "script", "style", "template", with_tail=False)
     _open_noscript(body)
     panels = find_panels(body, markup)

@@ -10,6 +10,7 @@ from copy import deepcopy
 
 from lxml.etree import _Element
 
+from crawler.extractors.hours import tells_hours
 from crawler.extractors.html.blocks import read_blocks
 from crawler.extractors.html.main_content import Boilerplate
 from crawler.extractors.text import text_length
@@ -21,10 +22,16 @@ _NAMES = re.compile(r"(?:^|[\s_-])(?:site|page|global|main)?-?footer(?:$|[\s_-])
 _FACT = re.compile(
     r"[\w.+-]+@[\w-]+\.\w"  # an e-mail address
     r"|\+?\d[\d ()/.-]{5,}\d"  # a telephone number, or a number of registration
-    r"|\d{1,2}[:.h]\d\d|\d ?[ap]\.?m\b"  # opening hours
+    r"|\d{1,2}[:.h]\d\d|\d ?[ap]\.?m\b|\b\d{1,2} ?uhr\b"  # opening hours
     r"|\b(?:no|nr|№)\.? ?\d{3,}",
     re.IGNORECASE,
 )
+_POSTAL = re.compile(
+    r"\b[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b"  # United Kingdom
+    r"|\b(?:\d{5}|\d{3} \d{2}) [A-Z][^\W\d]{2,}|(?:\d[a-z]?|,) \d{4} [A-Z][^\W\d]{2,}"  # most of Europe
+    r"|,? [A-Z]{2},? \d{5}\b|\b\d{5}-\d{3}\b|〒 ?\d{3}-\d{4}"  # United States, Brazil, Japan
+)
+"""A town with its postal code."""
 _NO_FACT = re.compile(r"(?:19|20)\d\d ?[-–/] ?(?:19|20)?\d\d|\d{4}-\d\d-\d\d|\d+(?:\.\d+){2,}", re.IGNORECASE)
 """Years of a copyright, dates and versions, which look like numbers to call."""
 _LONGEST = 300
@@ -67,6 +74,12 @@ def _facts(block: Block) -> list[Block]:
     """Return the block with its lines that hold a fact; an address is whole or not there."""
     if block.kind == "code":
         return []
-    short = (line for line in block.text.split("\n") if len(line) <= _LONGEST)
-    lines = [line for line in short if _FACT.search(_NO_FACT.sub("", line))]
+    short = [line for line in block.text.split("\n") if len(line) <= _LONGEST]
+    if block.kind == "text" or sum(map(tells_hours, short)) * 2 <= len(short):
+        short = [line for line in short if _is_fact(_NO_FACT.sub("", line))]
+    lines = short  # hours are whole, with "Sunday: closed"
     return [Block("\n".join(lines), block.heading_path, block.kind, block.anchor)] if lines else []
+
+
+def _is_fact(line: str) -> bool:
+    return bool(_FACT.search(line) or _POSTAL.search(line)) or tells_hours(line)

@@ -97,9 +97,10 @@ def _names(*tables: str) -> re.Pattern[str]:
 
 
 _CONTENTS = _names("contents")
-_INLINE = _names("hard_inline", "sharing")
+_INLINE = _names("hard_inline", "spoken", "sharing")
+_SPOKEN = _names("spoken")
 _ASKING = _names("sharing", "asking")
-_HARD = _names("hard_inline", "hard_block")
+_HARD = _names("hard_inline", "spoken", "hard_block")
 _SOFT = _names("soft")
 _CALLOUT = _names("callouts")
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -109,6 +110,7 @@ _LONG_ENOUGH_TO_BE_CONTENT = 160
 _MANY_LINKS = 40
 """A list of more links, and little else, is a table of contents or an index anywhere on the page."""
 _LONGEST_NAMES = 400
+_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,7 @@ class Boilerplate:
         if not names or tag not in _CLASS_TESTED:
             return False
         verdict = _verdict(names[:_LONGEST_NAMES], tag in _INLINE_TAGS)
-        if not verdict or (verdict == "contents" and self.lenient):
+        if not verdict or (verdict == "contents" and self.lenient) or _says_number(element, names):
             return False
         links = self._links.get(element)
         density = links.characters / max(1, text_length(element)) if links else 0.0
@@ -270,6 +272,15 @@ def _is_hidden(element: _Element) -> bool:
     if (hidden is not None and hidden != "until-found") or (style and _HIDDEN_STYLE.search(style)):
         return role != "tabpanel"
     return element.get("aria-hidden") == "true" and text_length(element) < _LONG_ENOUGH_TO_BE_CONTENT
+
+
+def _says_number(element: _Element, names: str) -> bool:
+    """Return whether a screen reader says this instead of a number that is hidden from it, as in shops made
+    with WooCommerce: "Current price is: 15 €". The number itself is left out."""
+    if not _SPOKEN.search(names):
+        return False
+    beside = (one for one in (element.getprevious(), element.getnext()) if one is not None)
+    return any(one.get("aria-hidden") == "true" and _DIGIT.search(plain_text(one)) for one in beside)
 
 
 def _is_permalink(link: _Element) -> bool:

@@ -42,25 +42,24 @@ class Head:
 
 
 def read_head(root: _Element) -> Head:
-    """Read <head>, and elements that belong there but are elsewhere."""
-    top = root.find("head")
-    top = root if top is None else top
-    metas = _metas(top)
-    titles = (fold(plain_text(element)) for element in top.iter("title"))
+    """Read the elements of <head> wherever they are: a picture, with which a page counts its visitors, or a
+    <div> ends the head, and the tree has the rest of it in the body."""
+    metas = _metas(root)
+    titles = (fold(plain_text(element)) for element in root.iter("title") if not _names_icon(element))
     return Head(
         title=next(filter(None, titles), "") or metas.get("og:title", ""),
         site_name=metas.get("og:site_name", "") or metas.get("application-name", ""),
         language=_language(root, metas),
-        canonical=_canonical(top),
+        canonical=_canonical(root),
         robots=robots_words(",".join((metas.get("robots", ""), metas.get("docentbot", "")))),
         refresh=_refresh(metas.get("http-equiv:refresh", "")),
-        base=next((b.get("href") or "" for b in top.iter("base") if b.get("href")), ""),
+        base=next((b.get("href") or "" for b in root.iter("base") if b.get("href")), ""),
         feeds=_feeds(root),
         description=_description(metas),
         metas=metas,
         alternates=tuple(
             (primary_language(link.get("hreflang") or ""), link.get("href") or "")
-            for link in top.iter("link")
+            for link in root.iter("link")
             if link.get("hreflang") and "alternate" in (link.get("rel") or "").lower()
         ),
     )
@@ -103,10 +102,14 @@ def _without_site(title: str, site_name: str) -> str:
     return title
 
 
-def _metas(top: _Element) -> dict[str, str]:
+def _names_icon(title: _Element) -> bool:
+    return next(title.iterancestors("svg"), None) is not None
+
+
+def _metas(root: _Element) -> dict[str, str]:
     """name, property or http-equiv -> content; the first of a name wins, robots are joined."""
     found: dict[str, str] = {}
-    for meta in top.iter("meta"):
+    for meta in root.iter("meta"):
         content = fold(meta.get("content") or "")
         name = (meta.get("name") or meta.get("property") or "").lower()
         if not name and meta.get("http-equiv"):
@@ -132,8 +135,8 @@ def _language(root: _Element, metas: dict[str, str]) -> str:
     return next((primary_language(name) for name in names if name and primary_language(name)), "")
 
 
-def _canonical(top: _Element) -> str:
-    for link in top.iter("link"):
+def _canonical(root: _Element) -> str:
+    for link in root.iter("link"):
         if "canonical" in (link.get("rel") or "").lower().split():
             return (link.get("href") or "").strip()
     return ""

@@ -33,6 +33,7 @@ _MENUS = re.compile(
 _NO_OPENERS = wordset("panels.no_openers")
 _MENU_ROLES = wordset("panels.menu_roles")
 _FOLDS = re.compile(r"accord|collaps|toggle|faq|question|expand|fold", re.IGNORECASE)
+_WEBFLOW = "w-dropdown-list"
 _LEAST_TEXT = 12
 _LONGEST_LABEL = 200
 
@@ -44,6 +45,8 @@ def find_panels(body: _Element, markup: str) -> Mapping[_Element, str]:
     Changes the tree: buttons in headings become plain text, openers of panels go.
     """
     panels: dict[_Element, str] = {}
+    if _WEBFLOW in markup:
+        _take_dropdowns(panels, body)
     for heading in list(body.iter("button")):
         parent = heading.getparent()
         if parent is not None and parent.tag in HEADINGS:
@@ -60,6 +63,18 @@ def find_panels(body: _Element, markup: str) -> Mapping[_Element, str]:
         else:
             _take(panels, button, _next_block(button))
     return panels
+
+
+def _take_dropdowns(panels: dict[_Element, str], body: _Element) -> None:
+    """Add the answers that Webflow puts into the <nav> of a dropdown, as it does with the links of a menu."""
+    for panel in list(body.iter("nav")):
+        opener = panel.getprevious()
+        if opener is None or _WEBFLOW not in (panel.get("class") or "") or not _is_text(panel):
+            continue
+        label = fold(plain_text(opener))
+        if 0 < len(label) <= _LONGEST_LABEL:
+            panels[panel] = label
+            panel.tag, opener.tag = "div", "button"
 
 
 def _take_hidden_answers(panels: dict[_Element, str], body: _Element) -> None:
@@ -88,11 +103,17 @@ def _take(panels: dict[_Element, str], opener: _Element, panel: _Element | None)
 def _named(panel: _Element | None, label: str) -> dict[_Element, str]:
     if panel is None or panel.tag in _NOT_OPENED or panel.get("role") in _MENU_ROLES:
         return {}
-    if _MENUS.search(f"{panel.get('class') or ''} {panel.get('id') or ''}".lower()):
+    names = f"{panel.get('class') or ''} {panel.get('id') or ''}".lower()
+    if _MENUS.search(names) and "accordion" not in names:
         return {}
+    return {panel: label} if _is_text(panel) else {}
+
+
+def _is_text(panel: _Element) -> bool:
+    """Return whether the panel holds more than links."""
     length = text_length(panel)
     linked = sum(text_length(link) for link in panel.iter("a"))
-    return {panel: label} if length >= _LEAST_TEXT and linked * 2 <= length else {}
+    return length >= _LEAST_TEXT and linked * 2 <= length
 
 
 def _target(opener: _Element) -> _Element | None:

@@ -121,6 +121,16 @@ class CrawlAddresses(Store):
         )
         return ((row[0], row[1], row[2]) for row in self._batches(rows, crawl_urls.c.url, BATCH))
 
+    def linked(self, crawl_id: int, states: Collection[str]) -> Iterator[tuple[str, str]]:
+        """(address, the page that it was found on) of the addresses in these states, without those that no
+        page led to, a batch in memory at a time."""
+        rows = select(crawl_urls.c.url, crawl_urls.c.found_on).where(
+            crawl_urls.c.crawl_id == crawl_id,
+            crawl_urls.c.state.in_(sorted(states)),
+            crawl_urls.c.found_on != "",
+        )
+        return ((row[0], row[1]) for row in self._batches(rows, crawl_urls.c.url, BATCH))
+
     def counts(self, crawl_ids: Collection[int]) -> dict[int, dict[str, int]]:
         """Crawl -> state -> how many addresses are in it."""
         counted = (

@@ -248,6 +248,14 @@ def test_a_redirect_is_reported_and_not_followed(site, fetcher) -> None:
     assert site.hits("/b") == 0
 
 
+def test_a_redirect_may_name_its_target_in_plain_letters(site, fetcher) -> None:
+    """nginx, Apache and PHP send the letters of a path as they are, in UTF-8."""
+    site.redirect("/a", "/über-uns/größe".encode().decode("latin-1"))
+    assert fetcher().get(site.url("/a")).location == site.url("/%C3%BCber-uns/gr%C3%B6%C3%9Fe")
+    site.redirect("/b", "/gr\xf6\xdfe")
+    assert fetcher().get(site.url("/b")).location == site.url("/gr%C3%B6%C3%9Fe")
+
+
 def test_validators_let_the_server_say_not_modified(site, fetcher) -> None:
     site.page("/", "", status=304)
     reply = fetcher().get(site.url(), Validators('"v1"', "Tue, 01 Oct 2024 10:00:00 GMT"))

@@ -313,3 +313,12 @@ def test_the_site_is_called_as_its_titles_end(titles: list[str], name: str) -> N
     assert Template.from_json(template.to_json()).site_name == name
     if name:
         assert template.clean(replace(page(0, own(0)), title=titles[-1])).title in ("Lamp 7", "Lampe 5")
+
+
+def test_short_opening_hours_at_the_foot_of_every_page_stay_whole_on_one() -> None:
+    hours = Block("- Mon-Fri: 9-17\n- Sat: 10:00-14:00\n- Sunday: closed", kind="list")
+    line = Block("Mon-Fri 9am-5pm")
+    found = cleaned([page(n, MENU, own(n), hours, line) for n in range(8)])
+    assert sum(hours in each.blocks for each in found) == 1
+    assert sum(line in each.blocks for each in found) == 1
+    assert not any(MENU in each.blocks for each in found)
