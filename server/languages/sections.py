@@ -186,6 +186,8 @@ class FollowUps(Section):
     """Corrections with the groups `no` (the withdrawn words) and `yes` (their replacement)."""
     no: Pattern = Pattern("")
     """The word that begins a correction."""
+    prepositions: Words = ()
+    """Words before a thing in whose place a follow-up puts another: "by bus", "and by train?"."""
 
 
 class ThisPage(Section):

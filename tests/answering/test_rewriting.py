@@ -130,6 +130,26 @@ def test_what_was_taken_back_is_not_searched_any_more():
     assert "mysql" not in words
 
 
+@pytest.mark.parametrize(
+    ("earlier", "text", "language", "gone", "kept"),
+    [
+        ("are you open on tuesdays?", "and sundays?", "en", "tuesdays", "open"),
+        ("can I register in person in Minnesota?", "what about Texas?", "en", "Minnesota", "person"),
+        ("can I register in person in New York?", "and in Texas?", "en", "York", "person"),
+        ("how do I get there by bus?", "and from Wigan by train?", "en", "bus", "get"),
+        ("Kann ich mit Karte zahlen?", "und mit Bargeld?", "de", "Karte", "zahlen"),
+        ("what does the Uno lamp in Germany cost?", "and Italy?", "en", "", "Uno"),
+        ("how long is the warranty of the Opta?", "and in Germany?", "en", "", "Opta"),
+        ("can I register in person?", "and in Ohio?", "en", "", "person"),
+    ],
+)
+def test_a_follow_up_puts_a_thing_in_place_of_another(earlier, text, language, gone, kept):
+    history = (Turn(earlier, "An answer.", earlier, language),)
+    words = FollowUpStep("").standalone(Question(text, "shop", history, language)).text.split()
+    assert not gone or not any(gone in word for word in words)
+    assert any(kept in word for word in words)
+
+
 def test_another_topic_is_not_mixed_with_the_one_before():
     text = "Which lamps are safe for a bathroom ceiling?"
     assert rewrite(text, "How long does delivery to the islands take?").text == text
