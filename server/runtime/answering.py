@@ -175,7 +175,8 @@ def open_pipeline(
     title, base = site.title or site.name, settings.serving.base_url
     tuning = tuning_of(site, settings)
     asked = QueryWork(site, tuning, model, incidents)
-    writers = _writers(site, model, QuotingWriter(rarity, parts.content.links), tuning, settings)
+    quoting = QuotingWriter(rarity, parts.content.links, site.title or site.name)
+    writers = _writers(site, model, quoting, tuning, settings)
     evidence, comparer = open_grader(site, parts, settings), open_comparer(site, parts)
     searched = parts.retriever or open_strategy(site, parts, incidents, settings, model).retriever
     own = urlsplit(base)  # uploaded files are served there

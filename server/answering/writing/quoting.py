@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from urllib.parse import urlsplit
 
 from server.answering.answer_kinds import requested_facts
 from server.answering.ranking import ODDS, RIVAL
@@ -23,6 +24,7 @@ from server.answering.writing.evidence import Evidence, Support
 from server.answering.writing.quotation import Quotation, escape_markdown, heading_link, markdown_link
 from server.answering.writing.suggestions import heading_of
 from server.answering.writing.units import Unit, UnitKind, units
+from server.domain.addresses import origin_of
 from server.domain.answer import EMBEDDED, Claim
 from server.domain.chunk import PageLinks, ScoredChunk
 from server.domain.question import Query, Question
@@ -50,6 +52,7 @@ NEAR = 0.75
 RIVAL_SAME = 0.3
 """RIVAL for a section of the first one's page."""
 
+_HOME = re.compile(r"/?(?:(?:index|home|default)(?:\.\w+)?)?/?")
 _WIDE = re.compile("[\u2e80-\U0010ffff]")
 
 
@@ -58,10 +61,12 @@ class QuotingWriter:
 
     model = EMBEDDED
 
-    def __init__(self, rarity: Rarity, links: PageLinks = lambda url: ()) -> None:
-        """`links` returns (address, words) of the links on a page."""
+    def __init__(self, rarity: Rarity, links: PageLinks = lambda url: (), site_title: str = "") -> None:
+        """`links` returns (address, words) of the links on a page. The site's title is never linked to its
+        start page: menus do that, and it occurs in many sentences."""
         self._rarity = rarity
         self._links = links
+        self._title = site_title.casefold()
 
     def write(self, question: Question, query: Query, chunks: Sequence[ScoredChunk]) -> Iterator[Claim]:
         """Yield one claim for each section that is shown, best first; none when nothing may be quoted. Chunks
@@ -98,8 +103,13 @@ class QuotingWriter:
         before = None
         for source in chosen:
             hit = chunks[source]
-            link = heading_link(hit.chunk, chunks)
-            links = [(url, words) for url, words in self._links(hit.chunk.url) if words in hit.chunk.text]
+            link = heading_link(hit.chunk, chunks, evidence.weights)
+            links = [
+                (url, words)
+                for url, words in self._links(hit.chunk.url)
+                if words in hit.chunk.text
+                and not (words.casefold() in self._title and _is_home(url, hit.chunk.url))
+            ]
             # Of several sections, the sentence that answers was marked in one of five; alone in half.
             section = _section(hit, read[source], best[source], sizes[source], links, len(chosen) == 1)
             text = section.text if places[source] == before else f"### {link}\n\n{section.text}"
@@ -197,6 +207,12 @@ def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[b
     while fits(first - 1, last):
         first -= 1
     return _without_ends(found, parts[first].start, parts[last].stop - 1, position)
+
+
+def _is_home(address: str, page: str) -> bool:
+    """Return whether an address is the start page of the page's site."""
+    parts = urlsplit(address)
+    return bool(_HOME.fullmatch(parts.path)) and origin_of(address) == origin_of(page)
 
 
 def _leads(before: Unit, unit: Unit) -> bool:
