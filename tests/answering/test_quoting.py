@@ -81,6 +81,22 @@ def test_a_section_of_one_sentence_needs_no_mark():
     assert written("what do I polish brass with?", "Polish brass with lemon.") == "Polish brass with lemon."
 
 
+def test_nothing_is_marked_where_another_sentence_is_as_good():
+    text = "Brass needs lemon polish. Lemon polish for brass is cheap.\n\nNever use sand."
+    assert "**" not in written("lemon polish for brass", text)
+
+
+def test_a_list_that_is_chosen_for_its_introduction_has_the_introduction_marked():
+    text = "Lamps are old.\n\nMasks are no longer required in the workshop, except:\n\n- for grinding;\n- in May."
+    assert "**Masks are no longer required in the workshop, except:**" in written(
+        "masks in the workshop", text
+    )
+    text = "Lamps are old.\n\nWorkshop masks:\n\n- for grinding;\n- in May."
+    assert "**" not in written("masks in the workshop", text), "a label says nothing"
+    text = "Lamps are old.\n\nMasks are no longer required in the workshop, except:\n\n- for grinding;\n- in May."
+    assert "**for grinding;**" in written("masks in the workshop for grinding", text)
+
+
 def test_steps_stay_steps_and_come_with_what_introduces_them():
     steps = "To return a lamp:\n\n1. Ask for a label.\n2. Pack the lamp.\n3. Post the box."
     (claim,) = claims_of("How do I return a lamp?", section("Returns", f"Lamps are old.\n\n{steps}"))
@@ -179,8 +195,8 @@ def test_a_section_that_answers_in_the_same_words_is_not_shown_again():
 
 def test_further_sections_are_shorter_than_the_first():
     def long(kind, odds):
-        said = (f"{kind} lamps burn for {n} hours if their oil is clean and new." for n in range(20))
-        return section(f"{kind} lamps", "\n\n".join(said), odds=odds)
+        said = (f"{kind} ovens heat for {n} hours if their oil is clean and new." for n in range(20))
+        return section(f"{kind} lamps", "\n\n".join([f"{kind} lamps burn.", *said]), odds=odds)
 
     one, *others = long("Oil", 1.0), long("Gas", 0.9), long("Wax", 0.9)
     alone = claims_of("how long do lamps burn", one)

@@ -20,7 +20,7 @@ from server.answering.ranking import ODDS, RIVAL
 from server.answering.shortcuts.overview import is_prose
 from server.answering.understanding.discourse import introduces, is_label, refers_back
 from server.answering.verifying.untrusted import trusted_units
-from server.answering.writing.evidence import Evidence, Support
+from server.answering.writing.evidence import CLEAR, Evidence, Support
 from server.answering.writing.quotation import Quotation, escape_markdown, heading_link, markdown_link
 from server.answering.writing.suggestions import heading_of
 from server.answering.writing.units import Unit, UnitKind, units
@@ -49,6 +49,8 @@ OPEN, OPEN_SAME = 0.3, 0.12
 another page, and of the same page."""
 NEAR = 0.75
 """A further section must have at least this share of the first one's score."""
+SAYS = 6
+"""Words from which on the introduction of a list may be marked: "Exceptions:" says nothing."""
 RIVAL_SAME = 0.3
 """RIVAL for a section of the first one's page."""
 
@@ -80,9 +82,12 @@ class QuotingWriter:
         facts = requested_facts(question.text) or requested_facts(query.text)
         evidence = Evidence(self._rarity, query, facts)
         best: dict[int, Support] = {}
+        lead: dict[int, float] = {}
         for support in evidence.of(chunks, read):
             if trusted_units(chunks[support.source].chunk.text)[support.position]:
-                best.setdefault(support.source, support)
+                first = best.setdefault(support.source, support)
+                if support is not first:
+                    lead.setdefault(support.source, first.score - support.score)
         if not best:  # no chunks, only labels, or what a page tells a chatbot
             return
 
@@ -110,8 +115,10 @@ class QuotingWriter:
                 if words in hit.chunk.text
                 and not (words.casefold() in self._title and _is_home(url, hit.chunk.url))
             ]
-            # Of several sections, the sentence that answers was marked in one of five; alone in half.
-            section = _section(hit, read[source], best[source], sizes[source], links, len(chosen) == 1)
+            # Of several sections, the sentence that answers was marked in one of five; alone in half, and
+            # rarely where another one is as good.
+            is_marked = len(chosen) == 1 and lead.get(source, 1.0) >= CLEAR
+            section = _section(hit, read[source], best[source], sizes[source], links, is_marked)
             text = section.text if places[source] == before else f"### {link}\n\n{section.text}"
             yield replace(section, text=text, before="\n\n" if before else "")
             before = places[source]
@@ -166,16 +173,25 @@ def _section(
         quotation = Quotation(best.source, shown, found, links=links)
         focus = Quotation(best.source, steps, found).quote
     else:
-        quotation = Quotation(
-            best.source, shown, found, best.unit if is_marked and len(shown) > 1 else None, links
-        )
-        focus = best.unit.text
+        answering = _answering(found, best, places)
+        marked = answering if is_marked and len(shown) > 1 else None
+        quotation = Quotation(best.source, shown, found, marked, links)
+        focus = (answering or best.unit).text
     text = quotation.markdown
     if places.start > 0 and shown[0].kind is not UnitKind.ROW:  # a table begins with its head
         text = f"… {text}" if shown[0].kind is UnitKind.SENTENCE else f"…\n\n{text}"
     if places.stop < len(found):
         text = f"{text} …" if shown[-1].kind is UnitKind.SENTENCE else f"{text}\n\n…"
     return Claim(text, (best.source,), quotation.quote, focus=focus)
+
+
+def _answering(found: Sequence[Unit], best: Support, places: range) -> Unit | None:
+    """Return the unit that answers: of a list that is chosen for its introduction the introduction, if it is
+    shown and says something, else nothing."""
+    if best.announced_by is None or best.unit.kind is not UnitKind.ITEM:
+        return best.unit
+    before = found[best.announced_by]
+    return before if best.announced_by in places and len(before.text.split()) >= SAYS else None
 
 
 def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[bool]) -> range:
