@@ -4,8 +4,10 @@ from collections.abc import Collection, Sequence
 
 from server.answering.phrases import Phrase, refusal, say
 from server.answering.ranking import ODDS
+from server.answering.understanding.discourse import introduces
 from server.answering.verifying.untrusted import trusted_units
 from server.answering.writing.quotation import escape_markdown, heading_link
+from server.answering.writing.units import UnitKind
 from server.domain.answer import Answer, Outcome
 from server.domain.chunk import ScoredChunk
 from server.domain.site import Site
@@ -14,6 +16,8 @@ PAGES = 3
 TOPICS = 5
 FIRST_LINE = 160
 """Most characters of a section's first line."""
+SAYS = 5
+"""Fewest words of a first line that says something: "We can do this." does not."""
 LIKELY = 0.3
 """A section that is less likely to answer, compared with the first one, is no help."""
 
@@ -63,13 +67,30 @@ def _sections(nearest: Sequence[ScoredChunk], asked: Collection[str]) -> list[st
         if hit.scores.get(ODDS, 1.0) < LIKELY:
             continue
         link = heading_link(hit.chunk, nearest, asked)
-        quotes = [unit.quote for unit in trusted_units(hit.chunk.text) if unit]
-        opening = next((quote for quote in quotes if hit.sentence and quote.startswith(hit.sentence)), "")
-        opening = opening or next(iter(quotes), "")
+        opening = _opening(hit)
         if len(opening) > FIRST_LINE:
             opening = opening[:FIRST_LINE].rsplit(" ", 1)[0] + " …"
         lines.setdefault(link, f"- {link}: {escape_markdown(opening)}" if opening else f"- {link}")
     return list(lines.values())[:PAGES]
+
+
+def _opening(hit: ScoredChunk) -> str:
+    """Return the sentence that is nearest to the question, else the first one. An introduction comes with
+    what it introduces, a short item with its introduction. Others that say too little are replaced."""
+    found = [unit for unit in trusted_units(hit.chunk.text) if unit]
+    nearest = (at for at, unit in enumerate(found) if hit.sentence and unit.quote.startswith(hit.sentence))
+    at = next(nearest, 0)
+    if not found:
+        return ""
+    unit = found[at]
+    if introduces(unit.quote) and at + 1 < len(found):
+        return f"{unit.quote} {found[at + 1].quote}"
+    if len(unit.quote.split()) >= SAYS:
+        return unit.quote
+    before = next((one for one in reversed(found[:at]) if introduces(one.quote)), None)
+    if unit.kind is UnitKind.ITEM and before:
+        return f"{before.quote} {unit.quote}"
+    return next((one.quote for one in found if len(one.quote.split()) >= SAYS), unit.quote)
 
 
 def _linked(title: str, url: str) -> str:
