@@ -325,6 +325,9 @@ class Card(Section):
     asks_deadline: Pattern = Pattern("")
     asks_jobs: Pattern = Pattern("")
     asks_privacy: Pattern = Pattern("")
+    bare_address: str = ""
+    """What is searched for "where is it?" on the site of an event, with {title} for the site's title."""
+    bare_when: str = ""
 
 
 class Questions(Section):

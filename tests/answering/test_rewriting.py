@@ -48,6 +48,31 @@ def test_the_title_is_not_added_when_the_question_has_it_in_any_case():
     assert rewrite("what is the LANTERN shop").title == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "searched"),
+    [
+        ("where is it?", "en", "where does Lantern Fair 2031 take place, venue"),
+        ("where are you", "en", "where does Lantern Fair 2031 take place, venue"),
+        ("when is it", "en", "when does Lantern Fair 2031 take place"),
+        ("Wann ist es?", "de", "Wann findet Lantern Fair 2031 statt"),
+        ("where is the toilet?", "en", "where is the toilet?"),
+        ("when does the shop open", "en", "when does the shop open"),
+    ],
+)
+def test_a_first_question_that_names_nothing_is_about_the_event(text, language, searched):
+    assert FollowUpStep("Lantern Fair 2031").standalone(Question(text, "shop", (), language)).text == searched
+
+
+def test_on_another_site_it_may_be_anything():
+    assert rewrite("when is it?").text == "when is it?"
+
+
+def test_a_later_question_that_names_nothing_is_about_what_was_said():
+    query = rewrite("where is it?", "Is there a party on Friday?", title="Lantern Fair 2031")
+    assert "party" in query.text
+    assert "Fair" not in query.text
+
+
 def test_a_long_question_needs_no_title():
     assert rewrite("How long does delivery of a large lamp to the islands take?").title == ""
 

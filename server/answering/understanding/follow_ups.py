@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
+from server.answering.understanding.fact_questions import bare_search
 from server.answering.understanding.language import requested_language
 from server.answering.understanding.reference import Leaning, content_size, leaning, replaced, superseded
 from server.answering.understanding.routing import is_small_talk, read
@@ -53,6 +54,8 @@ class FollowUpStep:
         text = read(text or question.text, language).text
         if asks_for_themes(text):
             return Query(text, language)  # "this site" means the whole site, whatever came before
+        if not earlier and (search := bare_search(text, language, self._title)):
+            return Query(search, language)
         leans = leaning(text, language) if earlier else Leaning.NOT
         added = self._title_for(text, language)
         if leans is Leaning.CORRECTS:
