@@ -33,7 +33,7 @@ SAMPLE = 2000
 SHORTEST = 3
 """A title of no more characters tells nothing."""
 SERIES = 5
-"""Number of titles that are alike but for a word or two from which on only the first of them is a topic."""
+"""Number of titles that are alike but for one to three words from which on only the first one is a topic."""
 
 
 GREETINGS = wordset("site_titles.greetings")
@@ -43,7 +43,8 @@ GREETINGS = wordset("site_titles.greetings")
 def profile(site: Site, content: ContentReader, name: str = "") -> Site:
     """`site` with what the operator left open filled in from its live pages and the `name` that they give it.
 
-    Topics are titles of the pages nearest to the start, with their addresses.
+    Topics are titles of pages with their addresses: those that the start page links, in its order, which
+    begins with the menu; then those nearest to the start.
     """
     pages = content.pages(limit=SAMPLE)
     if not pages:
@@ -52,7 +53,11 @@ def profile(site: Site, content: ContentReader, name: str = "") -> Site:
     frequent = languages.most_common(1)[0][0] if languages else site.language
     language = str(site.options.get(LANGUAGE) or frequent)
     start = set(site.start_urls)
-    topics = [[title, url] for title, url in titled_pages(site, content, language) if url not in start]
+    linked = {url: place for place, url in enumerate(_linked_by(site, content))}
+    topics = sorted(
+        ([title, url] for title, url in titled_pages(site, content, language) if url not in start),
+        key=lambda topic: linked.get(topic[1], len(linked)),
+    )
     home = next((page.title for page in pages if page.url in start), pages[0].title)
     found = (urlsplit(page.url) for page in pages if not page.url.startswith("/"))
     origins = Counter(f"{parts.scheme}://{parts.netloc}" for parts in found)
@@ -67,6 +72,12 @@ def profile(site: Site, content: ContentReader, name: str = "") -> Site:
         ),
         options={**site.options, "topics": topics[:TOPICS]},
     )
+
+
+def _linked_by(site: Site, content: ContentReader) -> list[str]:
+    """Return the addresses that the first start page links, in its order."""
+    links = content.links(site.start_urls[0]) if site.start_urls else ()
+    return list(dict.fromkeys(url for url, _ in links))
 
 
 def titled_pages(site: Site, content: ContentReader, language: str) -> list[tuple[str, str]]:
@@ -92,10 +103,13 @@ def titled_pages(site: Site, content: ContentReader, language: str) -> list[tupl
 
 
 def _series(title: str) -> set[str]:
-    """Return what a title shares with others that differ from it in their first or last words, such as
-    "Registration in" of "Registration in New York"."""
+    """Return what a title shares with others that differ from it in their first word or in their last three,
+    such as "Registration in" of "Registration in New York"."""
     words = title.split()
-    return {" ".join(part) for part in (words[:-1], words[:-2], words[1:]) if len(part) > 1}
+    parts = [part for part in (words[:-1], words[:-2], words[1:]) if len(part) > 1]
+    if len(words[:-3]) > 2:  # "How to" begins many titles that have nothing else in common
+        parts.append(words[:-3])
+    return {" ".join(part) for part in parts}
 
 
 def _short(title: str) -> str:

@@ -186,6 +186,8 @@ class FollowUps(Section):
     """Corrections with the groups `no` (the withdrawn words) and `yes` (their replacement)."""
     no: Pattern = Pattern("")
     """The word that begins a correction."""
+    prepositions: Words = ()
+    """Words before a thing in whose place a follow-up puts another: "by bus", "and by train?"."""
 
 
 class ThisPage(Section):
@@ -323,6 +325,9 @@ class Card(Section):
     asks_deadline: Pattern = Pattern("")
     asks_jobs: Pattern = Pattern("")
     asks_privacy: Pattern = Pattern("")
+    bare_address: str = ""
+    """What is searched for "where is it?" on the site of an event, with {title} for the site's title."""
+    bare_when: str = ""
 
 
 class Questions(Section):

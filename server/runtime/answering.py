@@ -110,11 +110,12 @@ class QueryWork:
         """Return the shortcuts for messages that are not questions for the site's pages."""
         if not self._tuning.routing:
             return []
+        card = FactCard(self._site, parts.card.all, *pages)
         return [
             SmallTalk(self._site, parts.words.document_frequencies),
-            Handoff(self._site, *pages, search),
+            Handoff(self._site, *pages, search, card),
             Overview(self._site, *pages),
-            FactCard(self._site, parts.card.all, *pages),
+            card,
         ]
 
     def clarifiers(self) -> list[Clarifier]:
@@ -175,7 +176,8 @@ def open_pipeline(
     title, base = site.title or site.name, settings.serving.base_url
     tuning = tuning_of(site, settings)
     asked = QueryWork(site, tuning, model, incidents)
-    writers = _writers(site, model, QuotingWriter(rarity, parts.content.links), tuning, settings)
+    quoting = QuotingWriter(rarity, parts.content.links, site.title or site.name)
+    writers = _writers(site, model, quoting, tuning, settings)
     evidence, comparer = open_grader(site, parts, settings), open_comparer(site, parts)
     searched = parts.retriever or open_strategy(site, parts, incidents, settings, model).retriever
     own = urlsplit(base)  # uploaded files are served there
@@ -227,7 +229,7 @@ def open_pipeline(
         # Before a refusal: the overview, for questions about the site's themes.
         fallbacks=[Overview(site, *pages, _asks_for_themes)],
         clarifiers=asked.clarifiers(),
-        person=Handoff(site, *pages).person,
+        person=Handoff(site, *pages, card=FactCard(site, parts.card.all, *pages)).person,
         note=PastPages(page).note,
     )
     steps = with_known_answers(steps, site, parts, model, settings, sources)

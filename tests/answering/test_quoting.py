@@ -51,8 +51,50 @@ def test_links_are_set_on_whole_words():
     assert "](https://shop.example/one)" not in claim.text
 
 
+def test_words_are_linked_once_and_again_only_where_they_are_a_whole_item():
+    links = [("https://shop.example/wicks", "round wicks"), ("https://shop.example/wicks", "Round wicks")]
+    text = "Buy round wicks here. Most round wicks last.\n\n- Round wicks\n- Oil\n- Round wicks"
+    writer = QuotingWriter(Rarity(EqualWords()), lambda url: links)
+    asked = "Where do I buy round wicks?"
+    (claim,) = writer.write(Question(asked, "shop"), Query(asked, "en"), [section("Wicks", text)])
+    assert claim.text.count("[round wicks](") == 1
+    assert claim.text.count("- [Round wicks](") == 2
+
+
+@pytest.mark.parametrize(
+    "home", ["https://shop.example", "https://shop.example/", "https://shop.example/index.html"]
+)
+def test_the_name_of_the_site_is_no_link_to_its_start_page(home):
+    def shown(*links):
+        writer = QuotingWriter(Rarity(EqualWords()), lambda url: links, "Lamp Shop")
+        asked = "Where is the Lamp Shop?"
+        hit = section("Place", "The Lamp Shop is in Ghent: see our start page.")
+        (claim,) = writer.write(Question(asked, "shop"), Query(asked, "en"), [hit])
+        return claim.text.partition("\n\n")[2]
+
+    assert shown((home, "Lamp Shop")) == "The Lamp Shop is in Ghent: see our start page."
+    assert f"[start page]({home})" in shown((home, "start page"))
+    assert "[Lamp Shop](https://lamps.example/)" in shown(("https://lamps.example/", "Lamp Shop"))
+
+
 def test_a_section_of_one_sentence_needs_no_mark():
     assert written("what do I polish brass with?", "Polish brass with lemon.") == "Polish brass with lemon."
+
+
+def test_nothing_is_marked_where_another_sentence_is_as_good():
+    text = "Brass needs lemon polish. Lemon polish for brass is cheap.\n\nNever use sand."
+    assert "**" not in written("lemon polish for brass", text)
+
+
+def test_a_list_that_is_chosen_for_its_introduction_has_the_introduction_marked():
+    text = "Lamps are old.\n\nMasks are no longer required in the workshop, except:\n\n- for grinding;\n- in May."
+    assert "**Masks are no longer required in the workshop, except:**" in written(
+        "masks in the workshop", text
+    )
+    text = "Lamps are old.\n\nWorkshop masks:\n\n- for grinding;\n- in May."
+    assert "**" not in written("masks in the workshop", text), "a label says nothing"
+    text = "Lamps are old.\n\nMasks are no longer required in the workshop, except:\n\n- for grinding;\n- in May."
+    assert "**for grinding;**" in written("masks in the workshop for grinding", text)
 
 
 def test_steps_stay_steps_and_come_with_what_introduces_them():
@@ -153,8 +195,8 @@ def test_a_section_that_answers_in_the_same_words_is_not_shown_again():
 
 def test_further_sections_are_shorter_than_the_first():
     def long(kind, odds):
-        said = (f"{kind} lamps burn for {n} hours if their oil is clean and new." for n in range(20))
-        return section(f"{kind} lamps", "\n\n".join(said), odds=odds)
+        said = (f"{kind} ovens heat for {n} hours if their oil is clean and new." for n in range(20))
+        return section(f"{kind} lamps", "\n\n".join([f"{kind} lamps burn.", *said]), odds=odds)
 
     one, *others = long("Oil", 1.0), long("Gas", 0.9), long("Wax", 0.9)
     alone = claims_of("how long do lamps burn", one)
@@ -207,6 +249,28 @@ def test_a_heading_of_several_pages_comes_with_the_title_of_its_page():
     ]
     (claim,) = claims_of("When do I register?", *found)
     assert claim.text.startswith("### [Voting in Ohio: Registration deadlines for voters]")
+
+
+def test_a_heading_comes_with_the_title_if_only_the_title_has_words_of_the_question():
+    def deadlines(state, text):
+        title = f"Registration in {state}"
+        return ScoredChunk(
+            Chunk(state, "https://v.example/", title, ("Dates of the deadlines",), text, 0, "en"), 0.9
+        )
+
+    (claim,) = claims_of("deadline in Ohio", deadlines("Ohio", "Register 30 days before the election."))
+    assert claim.text.startswith("### [Registration in Ohio: Dates of the deadlines](")
+    (claim,) = claims_of("deadline in Ohio", deadlines("Ohio", "In Ohio 30 days before the election."))
+    assert claim.text.startswith("### [Dates of the deadlines]("), "the text says it"
+    (claim,) = claims_of("which deadlines?", deadlines("Ohio", "Register 30 days before the election."))
+    assert claim.text.startswith("### [Dates of the deadlines](")
+
+
+def test_a_heading_that_is_a_complete_question_needs_no_title():
+    heading = "When does the town office close?"
+    chunk = Chunk("q", "https://v.example/", "Registration in Ohio", (heading,), "At noon.", 0, "en")
+    (claim,) = claims_of("when does the office in Ohio close?", ScoredChunk(chunk, 0.9))
+    assert claim.text.startswith(f"### [{heading}](")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from server.answering.ranking import ODDS
 from server.answering.writing.refusal import FIRST_LINE, refuse
 from server.domain.answer import Outcome
@@ -54,6 +56,24 @@ def test_long_first_words_are_cut_at_a_word():
     text = refuse(SITE, "en", [hit("Oil lamps", "brass " * 100)], unsure=True).text
     assert text.endswith("brass …")
     assert len(text.rpartition(": ")[2]) <= FIRST_LINE + 2
+
+
+@pytest.mark.parametrize(
+    ("text", "nearest", "shown"),
+    [
+        ("You can pay by:\n\n- bank card\n- PayPal", "PayPal", "You can pay by: PayPal"),
+        (
+            "With a card, members can:\n\n- borrow lamps\n- read",
+            "With a card, members can:",
+            "With a card, members can: borrow lamps",
+        ),
+        ("We mend lamps on Fridays. We can do this.", "We can do this.", "We mend lamps on Fridays."),
+        ("No dogs.", "No dogs.", "No dogs."),
+    ],
+)
+def test_the_first_words_of_a_section_say_something(text, nearest, shown):
+    line = refuse(SITE, "en", [replace(hit("Oil lamps", text), sentence=nearest)], unsure=True).text
+    assert line.endswith(f": {shown}")
 
 
 def test_what_a_page_orders_a_chatbot_is_not_among_the_first_words():

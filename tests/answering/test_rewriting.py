@@ -52,6 +52,31 @@ def test_the_title_is_not_added_when_the_question_has_it_in_any_case():
     assert rewrite("what is the LANTERN shop").title == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "searched"),
+    [
+        ("where is it?", "en", "where does Lantern Fair 2031 take place, venue"),
+        ("where are you", "en", "where does Lantern Fair 2031 take place, venue"),
+        ("when is it", "en", "when does Lantern Fair 2031 take place"),
+        ("Wann ist es?", "de", "Wann findet Lantern Fair 2031 statt"),
+        ("where is the toilet?", "en", "where is the toilet?"),
+        ("when does the shop open", "en", "when does the shop open"),
+    ],
+)
+def test_a_first_question_that_names_nothing_is_about_the_event(text, language, searched):
+    assert FollowUpStep("Lantern Fair 2031").standalone(Question(text, "shop", (), language)).text == searched
+
+
+def test_on_another_site_it_may_be_anything():
+    assert rewrite("when is it?").text == "when is it?"
+
+
+def test_a_later_question_that_names_nothing_is_about_what_was_said():
+    query = rewrite("where is it?", "Is there a party on Friday?", title="Lantern Fair 2031")
+    assert "party" in query.text
+    assert "Fair" not in query.text
+
+
 def test_a_long_question_needs_no_title():
     assert rewrite("How long does delivery of a large lamp to the islands take?").title == ""
 
@@ -132,6 +157,26 @@ def test_what_was_taken_back_is_not_searched_any_more():
     words = set(query.text.lower().replace("?", "").split())
     assert {"postgresql", "linux"} <= words
     assert "mysql" not in words
+
+
+@pytest.mark.parametrize(
+    ("earlier", "text", "language", "gone", "kept"),
+    [
+        ("are you open on tuesdays?", "and sundays?", "en", "tuesdays", "open"),
+        ("can I register in person in Minnesota?", "what about Texas?", "en", "Minnesota", "person"),
+        ("can I register in person in New York?", "and in Texas?", "en", "York", "person"),
+        ("how do I get there by bus?", "and from Wigan by train?", "en", "bus", "get"),
+        ("Kann ich mit Karte zahlen?", "und mit Bargeld?", "de", "Karte", "zahlen"),
+        ("what does the Uno lamp in Germany cost?", "and Italy?", "en", "", "Uno"),
+        ("how long is the warranty of the Opta?", "and in Germany?", "en", "", "Opta"),
+        ("can I register in person?", "and in Ohio?", "en", "", "person"),
+    ],
+)
+def test_a_follow_up_puts_a_thing_in_place_of_another(earlier, text, language, gone, kept):
+    history = (Turn(earlier, "An answer.", earlier, language),)
+    words = FollowUpStep("").standalone(Question(text, "shop", history, language)).text.split()
+    assert not gone or not any(gone in word for word in words)
+    assert any(kept in word for word in words)
 
 
 def test_another_topic_is_not_mixed_with_the_one_before():

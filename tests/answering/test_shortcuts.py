@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from server.answering.shortcuts.fact_card import FactCard
 from server.answering.shortcuts.handoff import Handoff
 from server.answering.shortcuts.key_pages import KeyPages
 from server.answering.shortcuts.overview import Overview
@@ -13,9 +14,12 @@ from server.answering.shortcuts.small_talk import SmallTalk
 from server.answering.writing.markup import answer_html
 from server.domain.answer import Outcome
 from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.derived import PageFacts
 from server.domain.question import Question, Turn
 from server.domain.site import Site
+from server.domain.site_fact import FactKind, SiteFact
 from server.storage.content.content import ContentStore
+from server.storage.content.page_facts import PageFactStore
 from server.storage.content.reader import PageRecord
 from server.storage.database import Database
 from server.storage.sites.sites import SiteStore
@@ -223,6 +227,54 @@ def test_a_complaint_about_the_service_gets_kind_words_and_a_person(site, conten
     assert answer.outcome is Outcome.HANDOFF
     assert answer.text.startswith("I am sorry to hear that.")
     assert "help@lantern.example" in answer.text
+
+
+@pytest.fixture
+def no_contact_page(site, migrated_sqlite, tmp_path):
+    """Return a function that makes a Handoff for a site of one page, with links and facts."""
+    shutil.copyfile(migrated_sqlite, tmp_path / "small.sqlite3")
+    database = Database(f"sqlite:///{tmp_path}/small.sqlite3")
+    SiteStore(database).create(site)
+    content = ContentStore(database, "shop")
+
+    def handoff(links=(), facts=()):
+        PageFactStore(database, "shop").put({f"{HOME}/": PageFacts(links=links)})
+        chunk = Chunk("home", f"{HOME}/", "Lamps", (), "We sell lamps. Write to hi@lantern.example.", 0, "en")
+        record = PageRecord(chunk.url, "Lamps", "en", "home", "", "", 0, datetime.now(UTC))
+        content.put_page(record, [chunk], [])
+        content.go_live()
+        pages = KeyPages(site, content.live, str, "https://docent.example")
+        rest = (pages, frozenset({HOME}), content.live.page_text)
+        return Handoff(site, *rest, card=FactCard(site, lambda: facts, *rest))
+
+    yield handoff
+    database.close()
+
+
+def test_without_a_contact_page_the_known_address_is_given(no_contact_page):
+    mail = "hi@lantern.example"
+    handoff = no_contact_page(
+        facts=[SiteFact("m", FactKind.EMAIL, "", mail, f"{HOME}/", mail, "en", main=True)]
+    )
+    answer = ask(handoff, "I want to talk to a person")
+    assert answer.outcome is Outcome.HANDOFF
+    assert f"- {mail} [1]" in answer.text
+    assert "did not find" not in answer.text
+    assert [cited.quote for cited in answer.citations] == [mail]
+    assert handoff.person("en") == (f"Lantern Shop: {mail}", None), "for the end of a refusal"
+
+
+def test_without_a_contact_page_a_link_of_that_name_is_followed_even_to_another_website(no_contact_page):
+    links = (("https://lenses.example/", "Contact lenses"), ("https://help.example/ask", "Contact us"))
+    answer = ask(no_contact_page(links), "I want to talk to a person")
+    assert "[Contact us](<https://help.example/ask>)" in answer.text
+    assert ("https://help.example/ask", "Contact us") in answer.pages
+
+
+def test_a_site_that_says_nothing_about_contact_gets_no_line(no_contact_page):
+    handoff = no_contact_page()
+    assert "did not find a page about getting in touch" in ask(handoff, "I want to talk to a person").text
+    assert handoff.person("en") == ("", None)
 
 
 def complaining(site, content, said):

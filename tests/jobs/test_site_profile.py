@@ -6,10 +6,12 @@ from datetime import UTC, datetime
 import pytest
 
 from server.domain.chunk import Chunk
+from server.domain.derived import PageFacts
 from server.domain.site import Site
 from server.jobs.site_profile import profile
 from server.jobs.starters import candidates
 from server.storage.content.content import ContentStore
+from server.storage.content.page_facts import PageFactStore
 from server.storage.content.reader import PageRecord
 from server.storage.database import Database
 from server.storage.sites.sites import SiteStore
@@ -48,7 +50,7 @@ def suggestions(tmp_path, migrated_sqlite):
         content.go_live()
         return [one.text for one in candidates(profile(site, content.live), content.live)]
 
-    suggested.site, suggested.content = site, content
+    suggested.site, suggested.content, suggested.database = site, content, database
     yield suggested
     database.close()
 
@@ -59,6 +61,23 @@ def test_topics_are_standing_pages_and_one_of_each_series(suggestions):
     suggestions({"delivery": ("Islands",), "privacy": ("Data",), "news/first-lamp": ("A lamp",)})
     topics = dict(profile(suggestions.site, suggestions.content.live).topics)
     assert list(topics) == ["Delivery", "Trips To Bonn"]
+
+
+def test_topics_come_in_the_order_in_which_the_start_page_links_them(suggestions):
+    links = ((f"{HOME}/visit-us", "Visit"), (f"{HOME}/prices-and-tickets", "Prices"))
+    PageFactStore(suggestions.database, "shop").put({f"{HOME}/": PageFacts(links=links)})
+    suggestions({name: ("All",) for name in ("faqs", "jobs", "prices-and-tickets", "visit-us")})
+    topics = dict(profile(suggestions.site, suggestions.content.live).topics)
+    assert list(topics)[:2] == ["Visit-Us", "Prices-And-Tickets"]
+
+
+def test_a_series_is_recognised_by_what_stands_before_a_name_of_three_words(suggestions):
+    places = ("alaska", "bonn", "celle", "dorsten", "the northern islands")
+    suggestions({f"trips by train to {place}": ("Trips",) for place in places})
+    assert len(profile(suggestions.site, suggestions.content.live).topics) == 1
+    titles = ("mend a lamp", "light the wick", "post a parcel", "find our shop", "pay by card")
+    suggestions({f"how to {title}": ("Steps",) for title in titles})
+    assert len(profile(suggestions.site, suggestions.content.live).topics) == 6, "how-to guides are no series"
 
 
 def test_questions_that_headings_ask_come_before_titles(suggestions):

@@ -10,6 +10,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import islice
 
 from lxml.etree import _Element
 
@@ -211,7 +212,7 @@ class _Walk:
             if tag in _NAMED and not text_length(element):
                 self._wordless(element)
             self._inline_element(element, depth)
-        elif tag in _CALLOUTS and is_callout(element):
+        elif tag in _CALLOUTS and is_callout(element) and _has_one_title(element):
             self._callouts += 1
             self._scoped(element, depth)
             self._callouts -= 1
@@ -447,6 +448,12 @@ def _joined_item(blocks: list[Block]) -> list[Block]:
 def _is_label(element: _Element) -> bool:
     """Whether this is the title of a note: <p class="title">, or the header of a table used as a note."""
     return element.tag == "th" or (element.tag == "p" and bool(_TITLE.search(element.get("class") or "")))
+
+
+def _has_one_title(element: _Element) -> bool:
+    """Return whether there is at most one heading. The whole text of a page may be in a "voter-info" or an
+    "article-info", whose headings have their ranks."""
+    return next(islice(element.iter(*HEADINGS), 1, None), None) is None
 
 
 def _is_bold_heading(element: _Element) -> bool:

@@ -61,6 +61,16 @@ class FactCard:
                 return self._written(lines)
         return None
 
+    def reach(self, language: str) -> list[SiteFact]:
+        """Return the site's own telephone number and e-mail address, if they are known."""
+        asked = FactQuestion(FactKind.CONTACT, frozenset())
+        return [fact for fact in self._chosen(asked, language) if fact.kind is not FactKind.ADDRESS]
+
+    def how_to_reach(self, language: str) -> Answer | None:
+        """Return these facts with citations; None if nothing is known or a page no longer says it."""
+        lines = self._lines(self.reach(language))
+        return self._written(lines) if lines else None
+
     def _chosen(self, asked: FactQuestion, language: str) -> list[SiteFact]:
         """Return the facts that answer, in the order of the card, in the visitor's language if there are any
         in it."""

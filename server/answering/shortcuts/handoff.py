@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from server.answering.phrases import Phrase, say
+from server.answering.shortcuts.fact_card import FactCard
 from server.answering.shortcuts.key_pages import KeyPages
 from server.answering.understanding.routing import Kind, read
 from server.answering.verifying.citations import Citer
@@ -44,13 +45,16 @@ class Handoff:
         origins: frozenset[str],
         page_text: Callable[[str], str],
         search: Callable[[Query], Sequence[ScoredChunk]] = lambda query: (),
+        card: FactCard | None = None,
     ) -> None:
-        """Only pages of `origins` are cited. `search` returns the sections that may answer a query."""
+        """Only pages of `origins` are cited. `search` returns the sections that may answer a query. The facts
+        of the `card` are given where the site has no contact page."""
         self._title = escape_markdown(site.title or site.name)
         self._key_pages = key_pages
         self._origins = origins
         self._page_text = page_text
         self._search = search
+        self._card = card
         self._contact = ContactOptions.of(site.options)
 
     def answer(self, question: Question) -> Answer | None:
@@ -79,13 +83,16 @@ class Handoff:
             parts += [say(Phrase.NEAREST, language), "\n".join(map(_link, near))]
         if page:
             parts += [f"{say(Phrase.CONTACT, language, self._title)} {_link(page)[2:]}", "\n".join(lines)]
-        elif not self._contact.on:
+        known = None if page or self._contact.on or not self._card else self._card.how_to_reach(language)
+        if known:
+            parts.append(known.text)
+        elif not page and not self._contact.on:
             parts.append(say(Phrase.NO_CONTACT, language, self._title))
         pages = (*near, *([page] if page else []))
         return Answer(
             Outcome.HANDOFF,
             "\n\n".join(filter(None, parts)),
-            citer.citations,
+            known.citations if known else citer.citations,
             pages=pages,
             trace={"mood": message.kind.value},
         )
@@ -96,7 +103,9 @@ class Handoff:
             return say(Phrase.LEAVE, language, self._title), None
         page = self._page(self._chunks())
         if not page:
-            return "", None
+            reach = self._card.reach(language) if self._card else []
+            known = ", ".join(escape_markdown(fact.shown) for fact in reach)
+            return (f"{self._title}: {known}" if known else ""), None
         return f"{say(Phrase.CONTACT, language, self._title)} {_link(page)[2:]}", page
 
     def _near(self, kind: Kind, question: Question) -> list[tuple[str, str]]:
@@ -127,7 +136,9 @@ class Handoff:
         """Return (address, title) of the contact page, or None."""
         if chunks:
             return chunks[0].url, chunks[0].title or chunks[0].url
-        return (self._contact.page, self._contact.page) if self._contact.page else None
+        if self._contact.page:
+            return self._contact.page, self._contact.page
+        return self._key_pages.contact_link
 
 
 def _link(page: tuple[str, str]) -> str:

@@ -57,6 +57,13 @@ class KeyPages:
         """Stored address of the contact page; empty when there is none."""
         return next(iter(self._named(*_CONTACT)), "")
 
+    @cached_property
+    def contact_link(self) -> tuple[str, str] | None:
+        """(address, words) of the first link of the start page that is named like a contact page, such as
+        "Contact us": where the site has no contact page, it may lead to another website."""
+        links = (link for url in self._start[:1] for link in self._content.links(url))
+        return next((link for link in links if _is_contact(*link)), None)
+
     def chunks(self, url: str) -> list[Chunk]:
         """Return the chunks of a page, with the address that visitors open."""
         return [replace(chunk, url=self._address(chunk.url)) for chunk in self._content.page(url)]
@@ -80,6 +87,11 @@ class KeyPages:
                 names_site = bool(own.intersection(re.findall(r"\w+", name.lower())))
                 ranked.append((not (begins and names_site), not (named and begins), place, url))
         return [url for *_, url in sorted(ranked)]
+
+
+def _is_contact(url: str, words: str) -> bool:
+    found = _CONTACT[0].fullmatch(_FOLDED_AWAY.sub(" ", words).strip())
+    return bool(found) and url.startswith(("http://", "https://"))
 
 
 def _last_part(url: str) -> str:

@@ -18,6 +18,7 @@ _ASKED = (
 """Kinds in the order in which they are tried: an e-mail address is no address."""
 _KEYS = {FactKind.EVENT: "when"}
 _WORD = "qqq"
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,19 @@ def fact_questions(text: str, tried: Sequence[str]) -> Iterator[FactQuestion]:
             asked = card_pattern(code, f"asks_{_KEYS.get(kind, kind)}")
             if asked.search(text.strip()):
                 yield FactQuestion(kind, words_besides(asked, text.strip(), code))
+
+
+def bare_search(text: str, code: str, title: str) -> str:
+    """Return what to search for a question that names nothing, such as "where is it?", on the site of an
+    event, which has a year in its title: it is about the event. "" for other questions and sites."""
+    if not _YEAR.search(title):
+        return ""
+    for kind in (FactKind.ADDRESS, FactKind.EVENT):
+        name = _KEYS.get(kind, str(kind))
+        asked, search = card_pattern(code, f"asks_{name}"), getattr(language(code).card, f"bare_{name}")
+        if search and asked.search(text.strip()) and not words_besides(asked, text.strip(), code):
+            return str(search.format(title=title))
+    return ""
 
 
 def words_besides(pattern: re.Pattern[str], text: str, code: str) -> frozenset[str]:

@@ -1,11 +1,12 @@
 """Steps that reword a follow-up question so that it can be understood without the history."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from server.answering.asking import ask, one_line
+from server.answering.understanding.fact_questions import bare_search
 from server.answering.understanding.language import requested_language
-from server.answering.understanding.reference import Leaning, content_size, leaning, replaced
+from server.answering.understanding.reference import Leaning, content_size, leaning, replaced, superseded
 from server.answering.understanding.routing import is_small_talk, read
 from server.answering.understanding.steps import Understanding
 from server.answering.writing.prompts import rewrite_prompt
@@ -52,11 +53,15 @@ class FollowUpStep:
         text = read(text or question.text, language).text
         if asks_for_themes(text):
             return Query(text, language)  # "this site" means the whole site, whatever came before
+        if not earlier and (search := bare_search(text, language, self._title)):
+            return Query(search, language)
         leans = leaning(text, language) if earlier else Leaning.NOT
         added = self._title_for(text, language)
         if leans is Leaning.CORRECTS:
             taken_back, text = replaced(text)
-            text = _joined(text, earlier[0], language, without=taken_back)
+            text = _joined(text, earlier[0], language, tokens(taken_back, language))
+        elif leans is Leaning.GOES_ON:
+            text = _joined(text, earlier[0], language, superseded(text, earlier[0], language))
         elif leans is not Leaning.NOT:
             text = _joined(text, earlier[0], language)
         return Query(text, language, added, earlier[:REMEMBERED])
@@ -104,9 +109,9 @@ def _language_of(text: str, question: Question) -> str:
     return text_language(text, question.history[-1].language if question.history else "en")
 
 
-def _joined(text: str, earlier: str, language: str, without: str = "") -> str:
-    """Append the words of the earlier query that are not in `text`."""
-    known = set(tokens(text, language)) | set(tokens(without, language))
+def _joined(text: str, earlier: str, language: str, without: Collection[str] = ()) -> str:
+    """Append the words of the earlier query that are not in `text` and have other tokens than `without`."""
+    known = {*tokens(text, language), *without}
     added = [word for word in earlier.split() if not known.issuperset(tokens(word, language))]
     return " ".join([text.rstrip("?？ "), *added[:CARRIED]]).strip()
 

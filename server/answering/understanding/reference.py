@@ -5,11 +5,15 @@ There are three kinds: a word refers back ("how do I undo that?"), the question 
 """
 
 import re
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from itertools import pairwise
 
+from server.answering.understanding.question_words import names
 from server.indexes.tokens import tokens
 from server.languages.loader import alternatives, compiled, every_pattern
+from server.languages.loader import language as language_file
 from server.languages.scripts import UNSPACED
 
 
@@ -45,6 +49,7 @@ _MEANING = (
     (re.compile(r"[\u30a1-\u30fa]"), 4),
 )
 """Approximate characters per word in scripts without spaces. Hiragana is left out, being mostly grammar."""
+_PARTS = re.compile(r"[\w.+-]*\w")
 _LEAD = compiled(rf"^\W*({alternatives(lambda one: one.follow_ups.no)})(?=[\s,，、.])[\s,，、.]*")
 
 
@@ -84,3 +89,56 @@ def replaced(text: str) -> tuple[str, str]:
         if found:
             return found["no"].strip(), found["yes"].strip()
     return "", said
+
+
+def superseded(text: str, earlier: str, language: str) -> frozenset[str]:
+    """Return the tokens of the earlier question in whose place a follow-up puts others: the day of a week in
+    place of another, the only name in place of the only one, and what follows the same preposition, as in
+    "and by train?" after "how do I get there by bus?"."""
+    new, old = _things(text, language), _things(earlier, language)
+    found: set[str] = set()
+    if new.days:
+        found |= old.days
+    is_bare = not new.after and new.names.issuperset(tokens(text, language))
+    if new.names and is_bare and len(old.runs) == 1:
+        found |= old.names
+    for preposition, things in new.after.items():
+        for thing in things:
+            found |= {other for other in old.after.get(preposition, ()) if _alike(thing, new, other, old)}
+    return frozenset(found.difference(tokens(text, language)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Things:
+    """What a question is about, as tokens."""
+
+    days: set[str]
+    names: set[str]
+    runs: list[str]
+    """The names; those that follow each other are one."""
+    after: dict[str, list[str]]
+    """The tokens of the word after each preposition, and of the whole name if it is one."""
+
+
+def _things(text: str, code: str) -> _Things:
+    file = language_file(code)
+    named = set(names(text, code))
+    groups: list[tuple[bool, str]] = []
+    for word in text.split():
+        is_name = not named.isdisjoint(_PARTS.findall(word))
+        if is_name and groups and groups[-1][0]:
+            groups[-1] = True, f"{groups[-1][1]} {word}"
+        else:
+            groups.append((is_name, word))
+    runs = [run for is_name, run in groups if is_name]
+    after: dict[str, list[str]] = {}
+    for (_, before), (_, following) in pairwise(groups):
+        if before.lower() in file.follow_ups.prepositions:
+            after.setdefault(before.lower(), []).extend(tokens(following, code))
+    days = {token for day in file.card.days for token in tokens(day, code)}
+    return _Things(days.intersection(tokens(text, code)), set(tokens(" ".join(runs), code)), runs, after)
+
+
+def _alike(thing: str, new: _Things, other: str, old: _Things) -> bool:
+    """Return whether both are names or neither is: "in Ohio" does not take the place of "in person"."""
+    return (thing in new.names) == (other in old.names)

@@ -26,6 +26,8 @@ NEAREST = 0.15
 """Bonus for the sentence that is nearest to the question in meaning."""
 FACT = 0.2
 """Bonus for a unit with the kind of fact that is asked for."""
+CLEAR = 0.05
+"""A unit stands out if no other one of its list or section scores nearly as much."""
 ASKS = 0.06
 """Penalty for units that are questions themselves."""
 
@@ -42,6 +44,8 @@ class Support:
     held: frozenset[str]
     """Words of the query that it contains."""
     score: float
+    announced_by: int | None = None
+    """Index of the introduction whose score it has, if it does not stand out of what that announces."""
 
 
 class Evidence:
@@ -56,7 +60,7 @@ class Evidence:
 
     def of(self, chunks: Sequence[ScoredChunk], read: Sequence[Sequence[Unit]]) -> list[Support]:
         """Return the scored units, best first, without mere labels and heads of tables if there are others.
-        What an introduction announces, such as a list, has at least the introduction's score."""
+        The best unit of what an introduction announces has at least the introduction's score."""
         best = max((hit.score for hit in chunks), default=1.0) or 1.0
         found = [
             support
@@ -64,9 +68,8 @@ class Evidence:
             for support in self._of_chunk(source, hit, members, hit.score / best)
         ]
         for place, one in enumerate(found[:-1]):
-            after = found[place + 1]
-            if after.source == one.source and introduces(one.unit.text) and after.score < one.score:
-                found[place + 1] = replace(after, score=one.score)
+            if introduces(one.unit.text) and found[place + 1].source == one.source:
+                _announce(found, place)
         informative = [
             one for one in found if not (_is_label(one.unit) or _leads(read[one.source], one.position))
         ]
@@ -104,6 +107,26 @@ class Evidence:
         return (
             form + FACT * sum(1 for fact in self._facts if fact.search(unit.quote)) if self._facts else form
         )
+
+
+def _announce(found: list[Support], place: int) -> None:
+    """Give the best item or row after the introduction at `place` its score; of other units the next one."""
+    lead, after = found[place], found[place + 1]
+    last = place + 1
+    if after.unit.kind in (UnitKind.ITEM, UnitKind.ROW):
+        while last + 1 < len(found) and _are_together(after, found[last + 1]):
+            last += 1
+    first = place + 1 + (after.unit.kind is UnitKind.ROW and last > place + 1)  # without the head of a table
+    best = max(range(first, last + 1), key=lambda at: found[at].score)
+    one = found[best]
+    if one.score < lead.score:
+        others = [found[at].score for at in range(first, last + 1) if at != best]
+        stands_out = all(one.score - other >= CLEAR for other in others)
+        found[best] = replace(one, score=lead.score, announced_by=None if stands_out else lead.position)
+
+
+def _are_together(one: Support, other: Support) -> bool:
+    return (one.source, one.unit.block, one.unit.kind) == (other.source, other.unit.block, other.unit.kind)
 
 
 @lru_cache(maxsize=5_000)

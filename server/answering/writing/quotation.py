@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -11,6 +11,7 @@ from server.answering.writing.suggestions import heading_of
 from server.answering.writing.units import Unit, UnitKind
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.sentences import plain_title
+from server.retrieval.rarity import text_tokens
 
 MOST_LINKS = 8
 """Maximum number of links in one sentence, item or cell."""
@@ -18,6 +19,9 @@ LONE_WORD = 12
 """A link of one shorter word is shown only if it is a whole item or cell: menus link such words too."""
 SAME_WORDS = 0.6
 """Share of an anchor's words that the heading has."""
+SHORT_QUESTION = 2
+"""A heading that is a question of more content words says itself what it is about."""
+_ASKS = ("?", "？", "؟")
 _LETTER = re.compile(r"[^\W\u2e80-\uffff]")
 """No link begins or ends next to one; Chinese, Japanese and Korean have no signs between words."""
 _BEFORE_STOP = re.compile(r"(?<=\S) ([.,])(?=\s|$)")
@@ -52,26 +56,30 @@ class Quotation:
     def markdown(self) -> str:
         """Markdown with paragraphs, lists, tables and fenced code."""
         blocks = groupby(self.units, key=lambda unit: (unit.block, unit.kind))
-        return "\n\n".join(self._block(kind, list(members)) for (_, kind), members in blocks)
+        linked: set[str] = set()
+        return "\n\n".join(self._block(kind, list(members), linked) for (_, kind), members in blocks)
 
-    def _block(self, kind: UnitKind, members: Sequence[Unit]) -> str:
+    def _block(self, kind: UnitKind, members: Sequence[Unit], linked: set[str]) -> str:
         if kind is UnitKind.CODE:
             return f"```\n{members[0].text}\n```"
         if kind is UnitKind.ROW:
-            return self._table(members)
+            return self._table(members, linked)
         if kind is UnitKind.SENTENCE:
-            return " ".join(self._marked(unit, unit.text) for unit in members)
-        return "\n".join(f"{unit.marker}{self._marked(unit, unit.text)}" for unit in members)
+            return " ".join(self._marked(unit, unit.text, linked) for unit in members)
+        return "\n".join(f"{unit.marker}{self._marked(unit, unit.text, linked)}" for unit in members)
 
-    def _marked(self, unit: Unit, text: str) -> str:
-        shown = _BEFORE_STOP.sub(r"\1", self._linked(text))
+    def _marked(self, unit: Unit, text: str, linked: set[str]) -> str:
+        shown = _BEFORE_STOP.sub(r"\1", self._linked(text, linked))
         return f"**{shown}**" if unit is self.marked and shown.strip() else shown
 
-    def _linked(self, text: str) -> str:
-        """Return the text as Markdown with its links, at most MOST_LINKS."""
+    def _linked(self, text: str, linked: set[str]) -> str:
+        """Return the text as Markdown with its links, at most MOST_LINKS. Words that are in `linked` become
+        a link again only if they are the whole text. Adds the words that it links."""
         found: dict[int, tuple[int, str]] = {}
         for address, words in self.links:
             if words not in text or not (" " in words or len(words) >= LONE_WORD or words == text):
+                continue
+            if words in linked and words != text:
                 continue
             at = _whole(words, text)
             end = at + len(words)
@@ -80,13 +88,14 @@ class Quotation:
         parts, done = [], 0
         for start, (end, address) in sorted(found.items())[:MOST_LINKS]:
             parts += [escape_markdown(text[done:start]), markdown_link(text[start:end], address)]
+            linked.add(text[start:end])
             done = end
         return "".join(parts) + escape_markdown(text[done:])
 
-    def _table(self, rows: Sequence[Unit]) -> str:
+    def _table(self, rows: Sequence[Unit], linked: set[str]) -> str:
         head = next(unit for unit in self.around if unit.block == rows[0].block)
         body = [row for row in rows if row is not head]
-        cells = [[self._marked(row, cell) for cell in row.text.split("\t")] for row in (head, *body)]
+        cells = [[self._marked(row, cell, linked) for cell in row.text.split("\t")] for row in (head, *body)]
         width = max(len(row) for row in cells)
         lines = [f"| {' | '.join(row + [''] * (width - len(row)))} |" for row in cells]
         return "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]])
@@ -103,20 +112,31 @@ def _whole(words: str, text: str) -> int:
     return -1
 
 
-def heading_link(chunk: Chunk, found: Sequence[ScoredChunk] = ()) -> str:
+def heading_link(
+    chunk: Chunk, found: Sequence[ScoredChunk] = (), asked: Collection[str] = frozenset()
+) -> str:
     """Return the chunk's heading as a Markdown link to the section. The page's title is added if a section of
-    another page in `found` has the same heading."""
+    another page in `found` has the same heading, or if only the title has some of the tokens `asked` of the
+    question, such as the name of a place."""
     heading = heading_of(chunk)
     title = plain_title(chunk.title)
     same = any(hit.chunk.url != chunk.url and heading_of(hit.chunk) == heading for hit in found)
-    if same and title not in heading:
-        heading = f"{title}: {heading}"
+    if (same or _only_title_says(title, chunk, heading, asked)) and title not in heading:
+        heading = f"{title}{'' if title.endswith(_ASKS) else ':'} {heading}"
     address = chunk.url
     if "#" not in address and _names(chunk.anchor, heading):
         address = f"{address}#{chunk.anchor}"
     elif "#" not in address and chunk.heading_path:
         address = text_fragment_link(address, chunk.heading_path[-1], anchor=chunk.anchor)
     return markdown_link(heading.rstrip(":："), address)
+
+
+def _only_title_says(title: str, chunk: Chunk, heading: str, asked: Collection[str]) -> bool:
+    language = chunk.language
+    if heading.endswith(_ASKS) and len(frozenset(text_tokens(heading, language))) > SHORT_QUESTION:
+        return False
+    said = set(text_tokens(title, language)).intersection(asked)
+    return bool(said.difference(text_tokens(heading, language), text_tokens(chunk.text, language)))
 
 
 def _names(anchor: str, heading: str) -> bool:

@@ -13,16 +13,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from urllib.parse import urlsplit
 
 from server.answering.answer_kinds import requested_facts
 from server.answering.ranking import ODDS, RIVAL
 from server.answering.shortcuts.overview import is_prose
 from server.answering.understanding.discourse import introduces, is_label, refers_back
 from server.answering.verifying.untrusted import trusted_units
-from server.answering.writing.evidence import Evidence, Support
+from server.answering.writing.evidence import CLEAR, Evidence, Support
 from server.answering.writing.quotation import Quotation, escape_markdown, heading_link, markdown_link
 from server.answering.writing.suggestions import heading_of
 from server.answering.writing.units import Unit, UnitKind, units
+from server.domain.addresses import origin_of
 from server.domain.answer import EMBEDDED, Claim
 from server.domain.chunk import PageLinks, ScoredChunk
 from server.domain.question import Query, Question
@@ -47,9 +49,12 @@ OPEN, OPEN_SAME = 0.3, 0.12
 another page, and of the same page."""
 NEAR = 0.75
 """A further section must have at least this share of the first one's score."""
+SAYS = 6
+"""Words from which on the introduction of a list may be marked: "Exceptions:" says nothing."""
 RIVAL_SAME = 0.3
 """RIVAL for a section of the first one's page."""
 
+_HOME = re.compile(r"/?(?:(?:index|home|default)(?:\.\w+)?)?/?")
 _WIDE = re.compile("[\u2e80-\U0010ffff]")
 
 
@@ -58,10 +63,12 @@ class QuotingWriter:
 
     model = EMBEDDED
 
-    def __init__(self, rarity: Rarity, links: PageLinks = lambda url: ()) -> None:
-        """`links` returns (address, words) of the links on a page."""
+    def __init__(self, rarity: Rarity, links: PageLinks = lambda url: (), site_title: str = "") -> None:
+        """`links` returns (address, words) of the links on a page. The site's title is never linked to its
+        start page: menus do that, and it occurs in many sentences."""
         self._rarity = rarity
         self._links = links
+        self._title = site_title.casefold()
 
     def write(self, question: Question, query: Query, chunks: Sequence[ScoredChunk]) -> Iterator[Claim]:
         """Yield one claim for each section that is shown, best first; none when nothing may be quoted. Chunks
@@ -75,9 +82,12 @@ class QuotingWriter:
         facts = requested_facts(question.text) or requested_facts(query.text)
         evidence = Evidence(self._rarity, query, facts)
         best: dict[int, Support] = {}
+        lead: dict[int, float] = {}
         for support in evidence.of(chunks, read):
             if trusted_units(chunks[support.source].chunk.text)[support.position]:
-                best.setdefault(support.source, support)
+                first = best.setdefault(support.source, support)
+                if support is not first:
+                    lead.setdefault(support.source, first.score - support.score)
         if not best:  # no chunks, only labels, or what a page tells a chatbot
             return
 
@@ -98,10 +108,17 @@ class QuotingWriter:
         before = None
         for source in chosen:
             hit = chunks[source]
-            link = heading_link(hit.chunk, chunks)
-            links = [(url, words) for url, words in self._links(hit.chunk.url) if words in hit.chunk.text]
-            # Of several sections, the sentence that answers was marked in one of five; alone in half.
-            section = _section(hit, read[source], best[source], sizes[source], links, len(chosen) == 1)
+            link = heading_link(hit.chunk, chunks, evidence.weights)
+            links = [
+                (url, words)
+                for url, words in self._links(hit.chunk.url)
+                if words in hit.chunk.text
+                and not (words.casefold() in self._title and _is_home(url, hit.chunk.url))
+            ]
+            # Of several sections, the sentence that answers was marked in one of five; alone in half, and
+            # rarely where another one is as good.
+            is_marked = len(chosen) == 1 and lead.get(source, 1.0) >= CLEAR
+            section = _section(hit, read[source], best[source], sizes[source], links, is_marked)
             text = section.text if places[source] == before else f"### {link}\n\n{section.text}"
             yield replace(section, text=text, before="\n\n" if before else "")
             before = places[source]
@@ -156,16 +173,25 @@ def _section(
         quotation = Quotation(best.source, shown, found, links=links)
         focus = Quotation(best.source, steps, found).quote
     else:
-        quotation = Quotation(
-            best.source, shown, found, best.unit if is_marked and len(shown) > 1 else None, links
-        )
-        focus = best.unit.text
+        answering = _answering(found, best, places)
+        marked = answering if is_marked and len(shown) > 1 else None
+        quotation = Quotation(best.source, shown, found, marked, links)
+        focus = (answering or best.unit).text
     text = quotation.markdown
     if places.start > 0 and shown[0].kind is not UnitKind.ROW:  # a table begins with its head
         text = f"… {text}" if shown[0].kind is UnitKind.SENTENCE else f"…\n\n{text}"
     if places.stop < len(found):
         text = f"{text} …" if shown[-1].kind is UnitKind.SENTENCE else f"{text}\n\n…"
     return Claim(text, (best.source,), quotation.quote, focus=focus)
+
+
+def _answering(found: Sequence[Unit], best: Support, places: range) -> Unit | None:
+    """Return the unit that answers: of a list that is chosen for its introduction the introduction, if it is
+    shown and says something, else nothing."""
+    if best.announced_by is None or best.unit.kind is not UnitKind.ITEM:
+        return best.unit
+    before = found[best.announced_by]
+    return before if best.announced_by in places and len(before.text.split()) >= SAYS else None
 
 
 def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[bool]) -> range:
@@ -197,6 +223,12 @@ def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[b
     while fits(first - 1, last):
         first -= 1
     return _without_ends(found, parts[first].start, parts[last].stop - 1, position)
+
+
+def _is_home(address: str, page: str) -> bool:
+    """Return whether an address is the start page of the page's site."""
+    parts = urlsplit(address)
+    return bool(_HOME.fullmatch(parts.path)) and origin_of(address) == origin_of(page)
 
 
 def _leads(before: Unit, unit: Unit) -> bool:
