@@ -19,7 +19,7 @@ from server.storage.errors import UnknownRecord, UnknownSite
 from server.storage.leases import RUNNING, WAITING, WorkStates
 from server.storage.schema.quality import test_cases as cases
 from server.storage.schema.quality import testsets
-from server.storage.store import Store, columns_of, raising
+from server.storage.store import Store, columns_of, existing, raising
 
 READY, FAILED = "ready", "failed"
 
@@ -94,9 +94,7 @@ class TestSetStore(Store):
     def get(self, site_id: str, id: int) -> StoredTestSet:
         """Raises UnknownRecord."""
         found = self._load(testsets.c.site_id == site_id, testsets.c.id == id)
-        if not found:
-            raise _unknown(site_id, id)
-        return found[0]
+        return existing(found, _unknown(site_id, id))
 
     def counts(self) -> dict[str, int]:
         """Site -> number of sets."""
@@ -151,10 +149,9 @@ class TestSetStore(Store):
 
     def case(self, site_id: str, id: int, number: int) -> StoredCase:
         """Raises UnknownRecord."""
-        row = self._row(self._of(site_id, id).where(cases.c.number == number))
-        if row is None:
-            raise UnknownRecord(f"the test set {id} of {site_id!r} has no question {number}")
-        return StoredCase(**row._mapping)
+        rows = self._rows(self._of(site_id, id).where(cases.c.number == number))
+        missing = UnknownRecord(f"the test set {id} of {site_id!r} has no question {number}")
+        return StoredCase(**existing(rows, missing)._mapping)
 
     def add(self, site_id: str, id: int, case: StoredCase) -> StoredCase:
         """Append a question under the next free number, which also gives an empty `case_id`.
