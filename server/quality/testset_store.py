@@ -13,7 +13,6 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from server.storage.columns import now
-from server.storage.content.reader import literal_pattern
 from server.storage.database import Database
 from server.storage.errors import UnknownRecord, UnknownSite
 from server.storage.leases import RUNNING, WAITING, WorkStates
@@ -140,11 +139,8 @@ class TestSetStore(Store):
         """Questions in order; with `search`, the ones whose question or known pages contain it."""
         wanted = self._of(site_id, id).order_by(cases.c.number).limit(limit).offset(offset)
         if search:
-            pattern = f"%{literal_pattern(search.lower())}%"
-            held = [
-                func.lower(column).like(pattern, escape="\\") for column in (cases.c.question, cases.c.line)
-            ]
-            wanted = wanted.where(or_(*held))
+            texts = (cases.c.question, cases.c.line)
+            wanted = wanted.where(or_(*(text.icontains(search, autoescape=True) for text in texts)))
         return [StoredCase(**row._mapping) for row in self._rows(wanted)]
 
     def case(self, site_id: str, id: int, number: int) -> StoredCase:
