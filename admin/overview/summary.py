@@ -228,7 +228,8 @@ def _before(store: FigureStore, ids: list[str], period: Period) -> Figures:
     begin = cut.replace(hour=0, minute=0, second=0, microsecond=0)
     figures = store.between(ids, begin, cut)
     if period.count > 1:
-        figures += store.total(ids, period.before_since.date(), begin.date() - timedelta(days=1))
+        whole_days = store.by_day(ids, period.before_since.date(), begin.date() - timedelta(days=1))
+        figures = sum(whole_days.values(), figures)
     return figures
 
 

@@ -13,7 +13,7 @@ from admin.quality import quality as quality_page
 from admin.texts import _, lazy
 from server.api.access import quality_stores
 from server.domain.site import Site
-from server.quality.differences import BETTER, EQUAL, METRICS, WORSE, differences, variant_names
+from server.quality.differences import BETTER, EQUAL, METRICS, WORSE, differences
 from server.quality.run_store import DONE, QualityRun
 
 page = Page(under=quality_page.page)
@@ -122,7 +122,7 @@ def quality_answers(site: Site, run_id: int) -> ResponseReturnValue:
     report = quality_stores().runs.report_head(run.id)
     if report is None or not report["runs"]:
         abort(404)
-    ways = variant_names(report)
+    ways = [variant["name"] for variant in report["runs"]]
     way = one_of("way", ways, ways[0])
     show, search = request.args.get("show", ""), request.args.get("search", "").strip()[:200]
     every = quality_stores().runs.report_rows(run.id, ways.index(way))

@@ -25,7 +25,6 @@ from server.quality.questions import (
     UNKNOWN,
     BadQuestions,
     Wanted,
-    file_of,
     questions_of_visitors,
     read_upload,
 )
@@ -65,7 +64,7 @@ def quality_testset_progress(site: Site, id: int) -> ResponseReturnValue:
 def quality_testset_file(site: Site, id: int) -> ResponseReturnValue:
     """The set as a question file; uploaded again it is the same set."""
     testset = quality_stores().testsets.get(site.id, id)
-    lines = file_of(quality_stores().testsets.cases(site.id, id))
+    lines = "".join(f"{case.line}\n" for case in quality_stores().testsets.cases(site.id, id))
     return download(lines, f"{site.id}-questions-{testset.id}.jsonl", "application/jsonl")
 
 

@@ -41,6 +41,12 @@ class Pipeline:
         with self.steps.reading():
             yield from counted(self._events(question, spending), spending)
 
+    def whole(self, question: Question) -> Answer:
+        """Return the finished answer. Raises what `answer` raises."""
+        *_, last = self.answer(question)
+        assert isinstance(last, Answer), "a pipeline ends with its answer"
+        return last
+
     def rewrite(self, question: Question) -> Query:
         """Return the query that is searched for the question."""
         return understand(question, self.steps.understanding, Trace())

@@ -16,11 +16,6 @@ from server.api.caller import known_site
 from server.domain.site import Site
 from server.storage.content.source_pages import PageVersion
 
-# A page that was read from a source, as plain HTML: its blocks, headings and anchors and nothing else.
-#
-# Every text stands in one element of its own, word for word, so that a link to a quotation finds it.
-
-
 _ITEM = re.compile(r"( *)(-|(\d{1,9})\.) (.*)", re.DOTALL)
 _PAGE = "page="
 _DEEPEST_HEADING = 6
@@ -28,7 +23,8 @@ _DEEPEST_HEADING = 6
 
 def page_html(title: str, blocks: Sequence[Mapping[str, Any]]) -> Markup:
     """Safe HTML of a page's title and blocks as Page.to_json gives them; a first heading that repeats the
-    title is not repeated here."""
+    title is not repeated here. Every text is in an element of its own, word for word, so that a link to a
+    quotation finds it."""
     first = next((block for block in blocks if block["heading_path"]), None)
     said = [title] if first is not None and first["heading_path"][0] == title else []
     anchor = str(first["anchor"]) if first is not None and list(first["heading_path"]) == said else ""

@@ -2,7 +2,6 @@
 transaction."""
 
 import hashlib
-import shutil
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -149,11 +148,6 @@ def restore(database: Database, backup: Backup) -> None:
 def not_fitting(error: Exception) -> BadBackup:
     """Return the error for rows that the database refuses."""
     return BadBackup(f"the backup is damaged: its rows do not fit together ({_said(error)})")
-
-
-def free_bytes(folder: Path) -> int:
-    """Free bytes on the database's disk, or an assumption."""
-    return shutil.disk_usage(folder).free
 
 
 def _checked(archive: zipfile.ZipFile, name: str) -> Manifest:

@@ -46,21 +46,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """0 when a variant answered, 1 when all failed. Raises StartError, UnknownSite."""
     with closing(open_runtime(settings)) as runtime:
+        current = runtime.settings
+        seconds = current.quality.playground_seconds
         site = runtime.stores.sites.get(options.site)
         asked = {"site": site.id, "question": options.question}
         typed = {**asked, **_variants(options.way), **_fields(options.fields)}
         try:
-            order = read_order(typed, site, runtime.configuration.settings)
+            order = read_order(typed, site, current)
             started = runtime.playground.start(site, order, typed, "the shell")
         except WrongOrder as wrong:
             raise StartError("; ".join(f"{name}: {said}" for name, said in wrong.problems.items())) from None
-        runtime.playground.wait(
-            started.id, runtime.configuration.settings.quality.playground_seconds + MORE_S
-        )
+        runtime.playground.wait(started.id, seconds + MORE_S)
         kept = runtime.stores.playground_runs.get(started.id)
-        columns = columns_of(
-            kept, order.variants, runtime.configuration.settings.quality.playground_seconds, datetime.now(UTC)
-        )
+        columns = columns_of(kept, order.variants, seconds, datetime.now(UTC))
         if options.json:
             print(
                 json.dumps([asdict(column) for column in columns], ensure_ascii=False, indent=2, default=str)
@@ -68,7 +66,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         else:
             for column in columns:
                 print(_written(column))
-            print(f"{runtime.configuration.settings.serving.base_url}/admin/playground/{started.id}")
+            print(f"{current.serving.base_url}/admin/playground/{started.id}")
     return 0 if any(column.is_done for column in columns) else 1
 
 

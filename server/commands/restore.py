@@ -1,9 +1,10 @@
 """`python -m server restore`: replaces everything by a backup."""
 
 import argparse
+import shutil
 from pathlib import Path
 
-from server.backup.reading import free_bytes, open_backup
+from server.backup.reading import open_backup
 from server.commands.operators import SHELL
 from server.errors import StartError
 from server.jobs.source_intake import source_folders
@@ -34,7 +35,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         made = backup.manifest
         print(f"{options.file}, made {made.made_at} by Docent {made.version}: {made.counts}")
         if options.check:
-            backup.check(free_bytes(folder.path))
+            backup.check(shutil.disk_usage(folder.path).free)
             print("It is whole, and fits this version.")
             return 0
         if options.with_key and not (backup.secret and not settings.serving.secret_key):

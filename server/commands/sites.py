@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shutil
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +10,6 @@ from typing import Any
 
 from server.backup.files import write_file
 from server.backup.one_site import open_site, write_site
-from server.backup.reading import free_bytes
 from server.commands.operators import SHELL
 from server.domain.site import OFF, PERIODS, next_time
 from server.errors import StartError
@@ -105,7 +105,7 @@ def _import(runtime: Runtime, file: Path, *, only_check: bool) -> int:
         made = exported.manifest
         print(f"{file}: {made.site}, made {made.made_at} by Docent {made.version}: {made.counts}")
         if only_check:
-            exported.check(free_bytes(folder))
+            exported.check(shutil.disk_usage(folder).free)
             print("It is whole, and fits this version.")
             return 0
         site_id = bring_site_in(runtime.database, folder, exported, runtime.crawling.start)

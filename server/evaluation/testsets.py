@@ -52,9 +52,9 @@ def from_model(
 ) -> list[Candidate]:
     """A question for each passage of which the model wrote a usable one. Raises ModelError."""
     asking = ModelTasks(model, None, len)
-    replies = asking.all(
-        "test questions", [ModelTask(_prompt(chunk), _read, lambda: None) for chunk in passages]
-    )
+    texts = (tagged("passage", chunk, LONGEST_PASSAGE) for chunk in passages)
+    prompts = (Prompt(_RULES, text, max_tokens=400, json=True) for text in texts)
+    replies = asking.all("test questions", [ModelTask(prompt, _read, lambda: None) for prompt in prompts])
     tally.calls += asking.tally.calls
     tally.unread += asking.tally.unread
     found = []
@@ -68,10 +68,6 @@ def from_model(
             evidence = evidence[:LONGEST_EVIDENCE]
             found.append(Candidate(MODEL, question, (chunk.url,), chunk.language, answer, evidence))
     return found
-
-
-def _prompt(chunk: Chunk) -> Prompt:
-    return Prompt(_RULES, tagged("passage", chunk, LONGEST_PASSAGE), max_tokens=400, json=True)
 
 
 def _read(reply: str) -> tuple[str, str, str] | None:

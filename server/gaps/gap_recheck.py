@@ -3,7 +3,7 @@
 import logging
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 
 from server.answering.engine import Engine, daily_limit
 from server.answering.pipeline import Pipeline
@@ -19,7 +19,7 @@ from server.domain.question import Question
 from server.domain.site import Site
 from server.domain.spending import Spending, charged
 from server.gaps.clusters import reads
-from server.gaps.own_answers import OwnAnswers, fresh_pipeline, whole_answer
+from server.gaps.own_answers import OwnAnswers, fresh_pipeline
 from server.gaps.store import GapStore
 from server.indexes.tokens import tokens
 from server.indexes.words import SqlWordIndex
@@ -209,8 +209,7 @@ class GapRecheck:
         """What answers the gap now: then it is closed. Otherwise what is missing is looked up again."""
         texts = wordings((gap.question, *(one.question for one in self._gaps.questions(gap.id, FOUND))))
         support = self._engine.settings.gaps.support
-        ask = partial(whole_answer, self._pipeline)
-        outcome, solved = ask_again(gap, texts, ask, self._disliked(gap), support, crawl)
+        outcome, solved = ask_again(gap, texts, self._pipeline.whole, self._disliked(gap), support, crawl)
         self._gaps.was_asked(gap.id, outcome.value, solved, by)
         if solved is None:
             self.describe(gap)

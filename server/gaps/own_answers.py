@@ -9,7 +9,7 @@ from server.answering.pipeline import Pipeline
 from server.answering.shortcuts.conflicts import differences
 from server.answering.shortcuts.curated import CuratedAnswers, Nearness
 from server.answering.understanding.language import question_language
-from server.domain.answer import Answer, Outcome
+from server.domain.answer import Outcome
 from server.domain.curated import ContentCheck, CuratedAnswer
 from server.domain.protocols import ModelError
 from server.domain.question import Question
@@ -26,14 +26,6 @@ def fresh_pipeline(engine: Engine, site: Site, *, curated: bool = True) -> Pipel
         sources = AnswerSources(sources.cache)
     parts = engine.parts(site.id)
     return engine.open_pipeline(without_answer_cache(site), parts, model=engine.chat_model, sources=sources)
-
-
-def whole_answer(pipeline: Pipeline, question: Question) -> Answer:
-    """The finished answer. Raises what `Pipeline.answer` raises."""
-    *_, last = pipeline.answer(question)
-    if not isinstance(last, Answer):
-        raise TypeError("the steps end in an Answer")
-    return last
 
 
 log = logging.getLogger(__name__)
@@ -81,7 +73,7 @@ class OwnAnswers:
 
     def _compared(self, site: Site, answer: CuratedAnswer, pipeline: Pipeline) -> ContentCheck:
         question = self._question(site, answer.questions[0], answer.language)
-        said = whole_answer(pipeline, question)
+        said = pipeline.whole(question)
         moment = datetime.now(UTC)
         if said.outcome is not Outcome.ANSWERED or not said.citations:
             return ContentCheck(moment, said.outcome.value)

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 
 from server.storage.database import Database
-from server.storage.statements import upsert
+from server.storage.statements import lock, upsert
 
 LOCK = 0x776F726473
 """Key of the PostgreSQL advisory lock with which one process creates the tables."""
@@ -89,12 +89,6 @@ def ensure_tables(database: Database, metadata: MetaData = _metadata) -> None:
     with database.begin() as connection:
         lock(connection, LOCK)
         metadata.create_all(connection)
-
-
-def lock(connection: Connection, key: int) -> None:
-    """Wait until no other transaction holds this lock. SQLite has only one writer anyway."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
 
 
 def append_postings(connection: Connection, site_id: str, block: int, pieces: Mapping[str, bytes]) -> None:

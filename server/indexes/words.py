@@ -24,7 +24,6 @@ from server.indexes.vocabulary import Vocabulary, written_words
 from server.indexes.word_tables import (
     VERSION,
     ensure_tables,
-    lock,
     note_version,
     word_blocks,
     word_chunks,
@@ -34,6 +33,7 @@ from server.indexes.word_tables import (
 )
 from server.indexes.word_writer import IndexedChunk, WordTransaction
 from server.storage.database import Database
+from server.storage.statements import lock
 
 Revisions = tuple[tuple[int, int], ...]
 

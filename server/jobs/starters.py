@@ -8,7 +8,7 @@ from server.answering.engine import AnswerSources, Engine, without_answer_cache
 from server.answering.pipeline import Pipeline
 from server.answering.understanding.language import question_language
 from server.answering.writing.suggestions import ENOUGH_TEXT, is_question
-from server.domain.answer import Answer, Outcome
+from server.domain.answer import Outcome
 from server.domain.look import CHOSEN
 from server.domain.question import Question
 from server.domain.sentences import plain_heading
@@ -80,8 +80,8 @@ def _titles(site: Site, pages: list[tuple[str, str]], content: ContentReader) ->
 
 def _is_answered(one: Starter, pipeline: Pipeline, site: Site) -> bool:
     language = question_language(one.text, site.language or "en")
-    *_, said = pipeline.answer(Question(one.text, site.id, (), language))
-    if not isinstance(said, Answer) or said.outcome is not Outcome.ANSWERED:
+    said = pipeline.whole(Question(one.text, site.id, (), language))
+    if said.outcome is not Outcome.ANSWERED:
         return False
     section = " ".join(one.section.split())
     return any(citation.quote in section and citation.quote != one.text for citation in said.citations)

@@ -133,16 +133,13 @@ class Tidying:
         return total
 
 
-# Signs of life: of the job worker, and since when each part is as it is. In the shared cache, for every
-# process; no harm when it is lost.
-
-
 KEPT_S = 30 * 86_400.0
 _WORKER = "heartbeat:worker"
 
 
 class Heartbeat:
-    """For any number of processes."""
+    """Signs of life of the job worker, and since when each part is as it is. In the shared cache, for every
+    process; no harm when it is lost."""
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache

@@ -47,11 +47,6 @@ class Differences:
         return sum(row.verdict == verdict for row in self.rows)
 
 
-def variant_names(report: Mapping[str, Any]) -> list[str]:
-    """Names of the variants of a report."""
-    return [variant["name"] for variant in report["runs"]]
-
-
 def differences(
     before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]], metric: str
 ) -> Differences:

@@ -28,13 +28,7 @@ GATE_METRICS = {
     "refused_unanswerable": "refused_unanswerable: rightly refused",
 }
 _RANKED = ("ndcg@10", "recall@5", "mrr@10", "hit@5")
-
-
-def needs_answers(metric: str) -> bool:
-    """Return whether answers are written to measure by it; otherwise pages are ranked alone."""
-    return metric not in _RANKED
-
-
+"""Measured by ranking pages alone; for the others answers are written."""
 SHOWN = 30
 """Questions that came out worse that are kept with the check."""
 
@@ -44,9 +38,8 @@ def measure_gate(database: Database, engine: Engine, site: Site, gate: Gate, mon
     models raise."""
     cases = _cases(TestSetStore(database), engine.settings, site, gate)
     live = ContentReader(database, site.id).live_generation()
-    writes = needs_answers(gate.metric)
     before, after = (
-        Evaluation(EvaluatedVariant(engine, database, site, generation), writes=writes)
+        Evaluation(EvaluatedVariant(engine, database, site, generation), writes=gate.metric not in _RANKED)
         for generation in (live, live + 1)
     )
     rows: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])

@@ -123,13 +123,8 @@ def case_of(stored: StoredCase, site: Site, settings: Settings) -> Case:
     return replace(case, id=stored.case_id)
 
 
-def file_of(cases: Iterable[StoredCase]) -> str:
-    """The set as it was uploaded: one object a line."""
-    return "".join(f"{case.line}\n" for case in cases)
-
-
 def run_file_of(cases: Iterable[StoredCase]) -> str:
-    """The same, each line with the name by which reports call it."""
+    """A question file, each line with the name by which reports call it."""
     return "".join(json.dumps({**json.loads(case.line), "id": case.case_id}) + "\n" for case in cases)
 
 

@@ -21,7 +21,7 @@ from server.storage.leases import RUNNING, WAITING, WorkStates
 from server.storage.schema.quality import quality_answers as answers
 from server.storage.schema.quality import quality_reports as reports
 from server.storage.schema.quality import quality_runs as runs
-from server.storage.store import Store, columns_of, raising
+from server.storage.store import Store, columns_of, existing, raising
 
 DONE, FAILED, STOPPED = "done", "failed", "stopped"
 ASKS = "asks"
@@ -95,11 +95,8 @@ class QualityRunStore(Store):
     def get(self, site_id: str, id: int) -> QualityRun:
         """The run of this site. Raises UnknownRecord."""
         found = self._load(select(*_FIELDS).where(runs.c.site_id == site_id, runs.c.id == id))
-        if not found:
-            raise UnknownRecord(
-                f"the site {site_id!r} has no run {id}: it was deleted, or is one of the old ones"
-            )
-        return found[0]
+        gone = f"the site {site_id!r} has no run {id}: it was deleted, or is one of the old ones"
+        return existing(found, UnknownRecord(gone))
 
     def find(self, id: int) -> QualityRun | None:
         """The run of any site."""

@@ -31,10 +31,6 @@ from server.storage.errors import StorageError
 from server.storage.leases import WAITING, new_holder
 from server.storage.sites.sites import SiteStore
 
-# Keeps a piece of quality work in touch with the installation while it runs: it says that it lives, how far
-# it is, and learns that it is to end.
-
-
 log = logging.getLogger(__name__)
 
 BEAT_EVERY_S = 1.0
@@ -42,8 +38,9 @@ QUIT, LOST, ASKED = "quit", "lost", "asked"
 
 
 class Watch:
-    """Implements Monitor. `reason` says why the work shall end: QUIT (this process ends), LOST (it is
-    somebody else's now, or was deleted) or ASKED (by its operator)."""
+    """Implements Monitor: while a piece of quality work runs, it reports that it lives and how far it is.
+    `reason` says why the work shall end: QUIT (this process ends), LOST (it is somebody else's now, or was
+    deleted) or ASKED (by its operator)."""
 
     def __init__(
         self, tell: Callable[[str, int, int], bool], is_asked: Callable[[], bool], ending: threading.Event

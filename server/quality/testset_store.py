@@ -13,13 +13,12 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from server.storage.columns import now
-from server.storage.content.reader import literal_pattern
 from server.storage.database import Database
 from server.storage.errors import UnknownRecord, UnknownSite
 from server.storage.leases import RUNNING, WAITING, WorkStates
 from server.storage.schema.quality import test_cases as cases
 from server.storage.schema.quality import testsets
-from server.storage.store import Store, columns_of, raising
+from server.storage.store import Store, columns_of, existing, raising
 
 READY, FAILED = "ready", "failed"
 
@@ -94,9 +93,7 @@ class TestSetStore(Store):
     def get(self, site_id: str, id: int) -> StoredTestSet:
         """Raises UnknownRecord."""
         found = self._load(testsets.c.site_id == site_id, testsets.c.id == id)
-        if not found:
-            raise _unknown(site_id, id)
-        return found[0]
+        return existing(found, _unknown(site_id, id))
 
     def counts(self) -> dict[str, int]:
         """Site -> number of sets."""
@@ -142,19 +139,15 @@ class TestSetStore(Store):
         """Questions in order; with `search`, the ones whose question or known pages contain it."""
         wanted = self._of(site_id, id).order_by(cases.c.number).limit(limit).offset(offset)
         if search:
-            pattern = f"%{literal_pattern(search.lower())}%"
-            held = [
-                func.lower(column).like(pattern, escape="\\") for column in (cases.c.question, cases.c.line)
-            ]
-            wanted = wanted.where(or_(*held))
+            texts = (cases.c.question, cases.c.line)
+            wanted = wanted.where(or_(*(text.icontains(search, autoescape=True) for text in texts)))
         return [StoredCase(**row._mapping) for row in self._rows(wanted)]
 
     def case(self, site_id: str, id: int, number: int) -> StoredCase:
         """Raises UnknownRecord."""
-        row = self._row(self._of(site_id, id).where(cases.c.number == number))
-        if row is None:
-            raise UnknownRecord(f"the test set {id} of {site_id!r} has no question {number}")
-        return StoredCase(**row._mapping)
+        rows = self._rows(self._of(site_id, id).where(cases.c.number == number))
+        missing = UnknownRecord(f"the test set {id} of {site_id!r} has no question {number}")
+        return StoredCase(**existing(rows, missing)._mapping)
 
     def add(self, site_id: str, id: int, case: StoredCase) -> StoredCase:
         """Append a question under the next free number, which also gives an empty `case_id`.

@@ -185,9 +185,7 @@ class Evaluation:
         hits = self._pipeline.search(question, PAGES * CHUNKS_A_PAGE)
         spent = round(1000 * (perf_counter() - started), 2)
         ranked = tuple(dict.fromkeys(hit.chunk.url for hit in hits))[:PAGES]
-        answer = None
-        if self._writes:
-            answer = next(event for event in self._pipeline.answer(question) if isinstance(event, Answer))
+        answer = self._pipeline.whole(question) if self._writes else None
         verdicts = judge(case, ranked, answer, self._variant.page_text)
         query = self._pipeline.rewrite(question)
         sure = self._grader.answerability(query, hits[:CONSIDERED])
@@ -282,8 +280,7 @@ class _Trying:
         holdout = self._variant.content.holdout
         holdout.added = {hit.chunk.url: [hit.chunk] for hit in trial.passages[:1]} if trial.fact else {}
         try:
-            events = self._pipeline.answer(question)
-            answer = next(event for event in events if isinstance(event, Answer))
+            answer = self._pipeline.whole(question)
         finally:
             holdout.added = {}
         refused = answer.outcome in NOT_ANSWERED

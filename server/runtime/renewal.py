@@ -1,11 +1,12 @@
 """Rebuilds what an update of the installation or a restored backup needs."""
 
 import logging
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from server.backup.one_site import bring_site
-from server.backup.reading import Backup, free_bytes, restore
+from server.backup.reading import Backup, restore
 from server.domain.chunk import Chunk
 from server.indexes.word_tables import note_outdated, outdated
 from server.indexes.words import SIDE, SqlWordIndex
@@ -49,7 +50,7 @@ def restore_all(
 ) -> list[str]:
     """Replace everything by the backup and start a crawl of every site. Return the ids of the sites. Raises
     BadBackup; then nothing was changed."""
-    backup.check(free_bytes(folder))
+    backup.check(shutil.disk_usage(folder).free)
     restore(database, backup)
     ids = [site.id for site in SiteStore(database).all()]
     _index_again(database, ids, start_crawl)
@@ -61,7 +62,7 @@ def bring_site_in(
 ) -> str:
     """Add an exported site and start a crawl of it. Return its id. Raises BadBackup; then nothing was
     changed."""
-    exported.check(free_bytes(folder))
+    exported.check(shutil.disk_usage(folder).free)
     site_id = bring_site(database, exported)
     _index_again(database, [site_id], start_crawl)
     return site_id

@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from server.storage import upgrade
 from server.storage.engines import BUSY_MS, open_engine, parse_url, reading, snapshot
 from server.storage.errors import StorageError, storage_error
+from server.storage.statements import lock
 
 MIGRATION_LOCK = 0x646F63656E74
 """Key of a PostgreSQL advisory lock that no other program uses."""
@@ -73,7 +74,7 @@ class Database:
                 yield
         else:
             with self._explained(), self._engine.begin() as connection:
-                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
+                lock(connection, MIGRATION_LOCK)
                 yield
 
     @contextmanager

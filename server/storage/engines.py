@@ -132,6 +132,8 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
     connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
+    # SQLite's own function leaves letters such as Ä as they are.
+    connection.create_function("lower", 1, lambda text: text and str(text).lower(), deterministic=True)
     # What is deleted is overwritten, for it may be the words of a visitor.
     connection.execute("PRAGMA secure_delete = ON")
     # After a big build the log on disk shrinks again.

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Row, Select, Table, any_, bindparam, func, select
+from sqlalchemy import Column, ColumnElement, Connection, Row, Select, Table, any_, bindparam, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from server.storage.columns import Json
@@ -14,6 +14,21 @@ AnySelect = Select[*tuple[Any, ...]]
 
 
 Upsert = sqlite.Insert | postgresql.Insert
+
+
+def lock(connection: Connection, key: int) -> None:
+    """Wait until no other transaction holds this lock. SQLite has only one writer anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(key)))
+
+
+def insert_new(dialect: str, table: Table) -> Upsert:
+    """An insert that leaves a row with the same key as it is."""
+    return _insert(dialect, table).on_conflict_do_nothing()
+
+
+def _insert(dialect: str, table: Table) -> Upsert:
+    return sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
 
 
 @cache
@@ -30,7 +45,7 @@ def upsert_with(
 ) -> Upsert:
     """`upsert` with the expressions in `instead`, for rows that meet `where`. In both, columns refer to the
     row before the update."""
-    insert = sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
+    insert = _insert(dialect, table)
     changed = {column.name: insert.excluded[column.name] for column in table.c if not column.primary_key}
     key = list(table.primary_key.columns)
     return insert.on_conflict_do_update(index_elements=key, set_=changed | dict(instead), where=where)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Column, ColumnElement, Connection, Executable, Table, delete
 from sqlalchemy.exc import IntegrityError
@@ -12,6 +12,7 @@ from server.storage.errors import StorageError, UnknownSite
 from server.storage.statements import AnyRow, AnySelect, among, upsert
 
 Values = Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
+Found = TypeVar("Found")
 
 
 class Store:
@@ -84,6 +85,13 @@ class SiteRows(Store):
         """Delete the rows of these pages. Unknown addresses are ignored."""
         these = (table.c.site_id == self.site_id, among(self._db.dialect, table.c.url, "urls"))
         self._write(delete(table).where(*these), {"urls": sorted(urls)})
+
+
+def existing(found: Sequence[Found], missing: StorageError) -> Found:
+    """The record that was asked for by its key. Raises `missing` when nothing was found."""
+    if not found:
+        raise missing
+    return found[0]
 
 
 @contextmanager

@@ -180,6 +180,11 @@ def test_a_relative_path_is_of_the_folder_where_it_was_opened(tmp_path, monkeypa
     assert (tmp_path / "data" / "docent.db").exists()
 
 
+def test_a_search_on_sqlite_knows_capitals_of_every_language(tmp_path):
+    with Database(f"sqlite:///{tmp_path}/docent.db").connect() as connection:
+        assert connection.execute(text("SELECT lower('ÄPFEL'), lower(NULL)")).one() == ("äpfel", None)
+
+
 def test_a_new_sqlite_database_keeps_a_write_ahead_log(tmp_path):
     database = Database(f"sqlite:///{tmp_path}/docent.db")
     with database.connect() as connection:

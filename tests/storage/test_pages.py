@@ -133,6 +133,7 @@ def test_quotes_are_told_apart_and_limited(database, site):
         (PageFilter(search="B_1"), ["/b_1"]),
         (PageFilter(search="title of C"), ["/c"]),
         (PageFilter(search="my own"), ["/b_1"]),
+        (PageFilter(search="Äpfel"), ["/a"]),
         (PageFilter(language="de"), ["/c"]),
         (PageFilter(source="elsewhere"), ["/sources/shop/1"]),
         (PageFilter(source="website", state="uncited"), ["/b_1", "/c"]),
@@ -147,7 +148,7 @@ def test_quotes_are_told_apart_and_limited(database, site):
     ],
 )
 def test_pages_are_listed_by_what_is_asked(database, site, wanted, paths):
-    put(database, f"{ROOT}/a", "Title of A")
+    put(database, f"{ROOT}/a", "Title of A: Äpfel")
     put(database, f"{ROOT}/b_1", "Title of B")
     put(database, f"{ROOT}/c", "Title of C", language="de")
     put(database, "/sources/shop/1", "Upload", source="source")

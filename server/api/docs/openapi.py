@@ -83,7 +83,8 @@ class ApiRoute:
 
     def operation(self) -> dict[str, Any]:
         """The operation object."""
-        in_path = [_in_path(name) for name in re.findall(r"<(\w+)>", self.path)]
+        text = {"in": "path", "required": True, "schema": {"type": "string"}}
+        in_path = ({"name": name, **text} for name in re.findall(r"<(\w+)>", self.path))
         parameters = [*in_path, *self.parameters]
         errors = set(self.errors)
         made: dict[str, Any] = {"summary": self.summary, "operationId": self.id, "responses": self._good()}
@@ -191,7 +192,3 @@ def _error(status: int) -> dict[str, Any]:
 def _json(model: type) -> dict[str, Any]:
     schema = {"type": "object"} if model is dict else {"$ref": REF.format(model=model.__name__)}
     return {"content": {"application/json": {"schema": schema}}}
-
-
-def _in_path(name: str) -> dict[str, Any]:
-    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}

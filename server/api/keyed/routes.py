@@ -28,6 +28,7 @@ from server.domain.curated import CuratedAnswer
 from server.domain.gap import GapStatus
 from server.domain.question import PROGRAM
 from server.domain.site import Site
+from server.storage.conversations.figures import Figures
 from server.storage.errors import UnknownConversation, UnknownRecord
 from server.storage.people.api_keys import MARK, ApiKey, Scope
 
@@ -172,9 +173,8 @@ def figures(site_id: str) -> Response:
     _, site = allowed(Scope.READ, site_id)
     last = datetime.now(UTC).date()
     first = last - timedelta(days=days_asked(30) - 1)
-    store = dialogue().figures
-    by_day = store.by_day([site.id], first, last)
-    total = store.total([site.id], first, last)
+    by_day = dialogue().figures.by_day([site.id], first, last)
+    total = sum(by_day.values(), Figures())
     whole = shown(FigureTotal, total, p50_ms=total.within(0.5), p95_ms=total.within(0.95))
     days = [shown(FigureDay, one, day=day) for day, one in sorted(by_day.items())]
     return jsonify(since=first.isoformat(), until=last.isoformat(), total=whole, days=days)
@@ -193,7 +193,7 @@ def crawl(site_id: str) -> tuple[Response, int]:
     if latest is not None and latest.is_open:
         return jsonify(shown(CrawlResponse, latest)), 200
     crawling().start(site.id)
-    people_stores().audit.add(f"API key {key.shown}", "started a crawl", site.id, {"key": key.name})
+    people_stores().audit.add(_name(key), "started a crawl", site.id, {"key": key.name})
     run = stores().crawls.latest(site.id)
     assert run is not None, "one was just begun"
     return jsonify(shown(CrawlResponse, run)), 202

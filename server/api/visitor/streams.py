@@ -18,9 +18,6 @@ from server.domain.protocols import Cache
 from server.storage.errors import StorageError
 from server.storage.shared_cache import stream_key
 
-# The events of an answer are kept while it is written and for some minutes afterwards, so that a visitor
-# whose connection broke misses nothing.
-
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
@@ -37,7 +34,8 @@ class Snapshot:
 
 
 class EventLog:
-    """Events of one answer, written by one thread and read by any number of threads."""
+    """Events of one answer, written by one thread and read by any number of threads. They are kept for some
+    minutes after the answer, so that a visitor whose connection broke misses nothing."""
 
     def __init__(
         self, message_id: str, owner: str, asked: dict[str, Any], frames: Sequence[str] = ()

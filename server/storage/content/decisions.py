@@ -126,7 +126,7 @@ class PageDecisions(SiteRows):
         out = (decisions.c.site_id == self.site_id, decisions.c.excluded == true())
         found = select(*_COLUMNS[:-1]).where(*out)
         if search:
-            found = found.where(func.lower(decisions.c.url).contains(search.lower(), autoescape=True))
+            found = found.where(decisions.c.url.icontains(search, autoescape=True))
         rows = self._rows(found.order_by(decisions.c.url).limit(limit).offset(offset))
         return [PageDecision(*row) for row in rows]
 

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, case, exists, func, or_, select, true
 
 from server.storage.content.decisions import HAS_NEWS
-from server.storage.content.reader import alive_in, literal_pattern
+from server.storage.content.reader import alive_in
 from server.storage.database import Database
 from server.storage.schema.content import page_citations as citations
 from server.storage.schema.content import page_decisions as decisions
@@ -100,9 +100,8 @@ class PageList(SiteRows):
     def _conditions(self, wanted: PageFilter) -> list[ColumnElement[bool]]:
         conditions: list[ColumnElement[bool]] = []
         if wanted.search:
-            pattern = literal_pattern(wanted.search.lower())
             texts = (pages.c.url, decisions.c.title, pages.c.title)
-            conditions.append(or_(*(func.lower(t).contains(pattern, escape="\\") for t in texts)))
+            conditions.append(or_(*(text.icontains(wanted.search, autoescape=True) for text in texts)))
         if wanted.language:
             conditions.append(pages.c.language == wanted.language)
         if wanted.source in (WEBSITE, ELSEWHERE):

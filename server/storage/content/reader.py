@@ -334,8 +334,3 @@ def stored_rows(database: Database) -> dict[str, float]:
     with database.connect() as connection:
         found = connection.execute(select(*counts)).one()
     return {"pages": float(found[0]), "chunks": float(found[1])}
-
-
-def literal_pattern(text: str) -> str:
-    """Escape `text` for LIKE with the escape character \\, so that % and _ are literal."""
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

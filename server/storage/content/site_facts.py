@@ -13,7 +13,7 @@ from server.storage.errors import UnknownRecord
 from server.storage.schema.content import site_facts as facts
 from server.storage.schema.sites import site_notes
 from server.storage.statements import AnyRow, among, upsert, upsert_with
-from server.storage.store import SiteRows, columns_of
+from server.storage.store import SiteRows, columns_of, existing
 
 _COLUMNS = columns_of(SiteFact, facts)
 _FOUND = ("position", "kind", "label", "value", "url", "quote", "language", "main", "found", "seen_at")
@@ -67,10 +67,8 @@ class SiteFactStore(SiteRows):
 
     def get(self, fact_id: str) -> SiteFact:
         """Return one fact. Raises UnknownRecord."""
-        row = self._row(select(*_COLUMNS).where(self._mine, facts.c.id == fact_id))
-        if row is None:
-            raise UnknownRecord(f"this site has no fact {fact_id!r}")
-        return _fact(row)
+        rows = self._rows(select(*_COLUMNS).where(self._mine, facts.c.id == fact_id))
+        return _fact(existing(rows, UnknownRecord(f"this site has no fact {fact_id!r}")))
 
     def correct(self, fact_id: str, value: str, by: str) -> None:
         """Replace the value of a fact, or with "" take the site's own again. Raises UnknownRecord."""

@@ -16,7 +16,7 @@ from server.storage.columns import now
 from server.storage.errors import SourceTooLarge, UnknownRecord, UnknownSite
 from server.storage.schema.content import source_blobs, source_items, sources
 from server.storage.statements import upsert
-from server.storage.store import Store, raising
+from server.storage.store import Store, existing, raising
 
 
 class SourceKind(StrEnum):
@@ -88,9 +88,8 @@ class SourceStore(Store):
 
     def get(self, site_id: str, id: str) -> Source:
         """Return a source. Raises UnknownRecord."""
-        row = self._row(select(sources).where(sources.c.site_id == site_id, sources.c.id == id))
-        if row is None:
-            raise UnknownRecord(f"the site {site_id} has no source {id!r}")
+        rows = self._rows(select(sources).where(sources.c.site_id == site_id, sources.c.id == id))
+        row = existing(rows, UnknownRecord(f"the site {site_id} has no source {id!r}"))
         return Source(**row._mapping)
 
     def remove(self, site_id: str, id: str) -> None:

@@ -27,7 +27,7 @@ from server.storage.schema.conversations import (
 from server.storage.schema.delivery import contact_requests as requests
 from server.storage.schema.sites import sites
 from server.storage.statements import AnyRow, AnySelect, among, upsert
-from server.storage.store import Store, raising
+from server.storage.store import Store, existing, raising
 
 _STEPS = (10, 11, 12, 13, 15, 16, 18, 20, 22, 24, 27, 30, 33, 36, 39, 43, 47, 51, 56, 62, 68, 75, 82, 91)
 TIMES_MS = (0, *range(1, 10), *(step * 10**power for power in range(6) for step in _STEPS), 10**7)
@@ -165,11 +165,8 @@ class ConversationStore(Store):
     def get(self, conversation_id: str) -> Conversation:
         """Return the conversation with its messages. Raises UnknownConversation."""
         found = self._load(select(conversations).where(conversations.c.id == conversation_id))
-        if not found:
-            raise UnknownConversation(
-                f"there is no conversation {conversation_id!r}: it was erased, or never was"
-            )
-        return found[0]
+        gone = f"there is no conversation {conversation_id!r}: it was erased, or never was"
+        return existing(found, UnknownConversation(gone))
 
     def recent(self, site_id: str, limit: int, offset: int = 0) -> list[Conversation]:
         """Return conversations of a site with their messages, newest first."""

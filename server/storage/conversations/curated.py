@@ -12,7 +12,7 @@ from server.storage.columns import now
 from server.storage.errors import UnknownRecord, UnknownSite
 from server.storage.schema.conversations import curated_answers as curated
 from server.storage.statements import AnyRow
-from server.storage.store import Store, columns_of, raising
+from server.storage.store import Store, columns_of, existing, raising
 
 _FIELDS = tuple(CuratedAnswer.__dataclass_fields__)
 _COLUMNS = columns_of(CuratedAnswer, curated)
@@ -37,12 +37,9 @@ class CuratedStore(Store):
 
     def get(self, site_id: str, id: int) -> CuratedAnswer:
         """Return a curated answer. Raises UnknownRecord."""
-        row = self._row(select(*_COLUMNS).where(curated.c.site_id == site_id, curated.c.id == id))
-        if row is None:
-            raise UnknownRecord(
-                f"the site {site_id!r} has no curated answer {id}: it was removed, or never was"
-            )
-        return _answer(row)
+        rows = self._rows(select(*_COLUMNS).where(curated.c.site_id == site_id, curated.c.id == id))
+        gone = f"the site {site_id!r} has no curated answer {id}: it was removed, or never was"
+        return _answer(existing(rows, UnknownRecord(gone)))
 
     def save(self, answer: CuratedAnswer, edited_by: str) -> CuratedAnswer:
         """Store a new answer (id 0), or replace one. Raises UnknownRecord, UnknownSite."""

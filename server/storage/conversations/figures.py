@@ -58,7 +58,8 @@ class Figures:
         times = dict(self.times)
         for step, count in other.times.items():
             times[step] = times.get(step, 0) + count
-        return Figures(**{name: getattr(self, name) + getattr(other, name) for name in COUNTED}, times=times)
+        counts = {name: getattr(self, name) + getattr(other, name) for name in COUNTED}
+        return Figures(**counts | {"cost": _rounded(counts["cost"])}, times=times)
 
 
 assert {one.name for one in fields(Figures)} == {*COUNTED, "times"}, "each count has its column"
@@ -69,7 +70,8 @@ class FigureStore(Store):
 
     def by_day(self, site_ids: Collection[str], first: date, last: date) -> dict[str, Figures]:
         """Return these sites' sums by day (ISO), for days with questions, both ends included."""
-        sums = select(message_days.c.day, *_summed()).where(*_span(message_days, site_ids, first, last))
+        counts = (func.sum(message_days.c[name]).label(name) for name in COUNTED)
+        sums = select(message_days.c.day, *counts).where(*_span(message_days, site_ids, first, last))
         counted = select(message_times.c.day, message_times.c.within_ms, func.sum(message_times.c.asked))
         counted = counted.where(*_span(message_times, site_ids, first, last))
         with self._db.connect() as connection:
@@ -79,18 +81,6 @@ class FigureStore(Store):
         for day, step, count in steps:
             times.setdefault(day, {})[step] = int(count)
         return {row.day: _figures(row._mapping, times.get(row.day, {})) for row in rows}
-
-    def total(self, site_ids: Collection[str], first: date, last: date) -> Figures:
-        """Return the sums of these sites and days together, both ends included."""
-        sums = select(*_summed()).where(*_span(message_days, site_ids, first, last))
-        counted = select(message_times.c.within_ms, func.sum(message_times.c.asked))
-        counted = counted.where(*_span(message_times, site_ids, first, last)).group_by(
-            message_times.c.within_ms
-        )
-        with self._db.connect() as connection:
-            row = connection.execute(sums).one()
-            steps = connection.execute(counted).all()
-        return _figures(row._mapping, {step: int(count) for step, count in steps})
 
     def asked_since(self, site_id: str, since: datetime) -> int:
         """Return the number of a site's questions since then."""
@@ -125,10 +115,6 @@ class FigureStore(Store):
             return _figures(row._mapping, {step: count for step, count in connection.execute(steps)})
 
 
-def _summed() -> list[ColumnElement[Any]]:
-    return [func.sum(message_days.c[name]).label(name) for name in COUNTED]
-
-
 def _span(table: Any, site_ids: Collection[str], first: date, last: date) -> list[ColumnElement[bool]]:
     days = table.c.day.between(first.isoformat(), last.isoformat())
     return [table.c.site_id.in_(site_ids), days]
@@ -136,8 +122,12 @@ def _span(table: Any, site_ids: Collection[str], first: date, last: date) -> lis
 
 def _figures(row: RowMapping, times: Mapping[int, int]) -> Figures:
     counts = {name: int(row[name] or 0) for name in COUNTED if name != "cost"}
-    # Adding and subtracting leaves a rounding error smaller than any price.
-    return Figures(**counts, cost=max(0.0, round(float(row["cost"] or 0), 9)), times=times)
+    return Figures(**counts, cost=max(0.0, _rounded(float(row["cost"] or 0))), times=times)
+
+
+def _rounded(cost: float) -> float:
+    """Without what adding and subtracting leaves, which is smaller than any price."""
+    return round(cost, 9)
 
 
 _COUNTS = ("calls", "tokens_in", "tokens_out", "cost")

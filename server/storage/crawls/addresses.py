@@ -10,7 +10,6 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, case, func, literal, or_, select, union_all, update
 
 from server.storage.columns import now
-from server.storage.content.reader import literal_pattern
 from server.storage.database import Database
 from server.storage.schema.sites import crawl_urls
 from server.storage.statements import AnySelect, among
@@ -149,15 +148,10 @@ def _wanted(crawl_id: int, state: str | None, search: str, reason: str = "") -> 
     if state is not None:
         wanted.append(crawl_urls.c.state == state)
     if search:
-        pattern = literal_pattern(search.lower())
-        wanted.append(
-            or_(
-                func.lower(crawl_urls.c.url).contains(pattern, escape="\\"),
-                func.lower(crawl_urls.c.reason).contains(pattern, escape="\\"),
-            )
-        )
+        texts = (crawl_urls.c.url, crawl_urls.c.reason)
+        wanted.append(or_(*(text.icontains(search, autoescape=True) for text in texts)))
     if reason:
-        pattern = literal_pattern(reason).replace(ANYTHING, "%")
+        pattern = re.sub(r"([\\%_])", r"\\\1", reason).replace(ANYTHING, "%")
         wanted.append(crawl_urls.c.reason.like(pattern, escape="\\"))
     return [and_(*wanted)]
 
@@ -274,4 +268,4 @@ class CrawlDifference(Store):
 
 def _searched(table: Any, search: str) -> Iterator[ColumnElement[bool]]:
     if search:
-        yield func.lower(table.c.url).contains(literal_pattern(search.lower()), escape="\\")
+        yield table.c.url.icontains(search, autoescape=True)

@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, delete, func, null, or_, select, true, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from crawler.discovery.frontier import Item
 from crawler.fetching.fetcher import Validators
@@ -15,7 +14,7 @@ from server.storage.columns import now
 from server.storage.database import Database
 from server.storage.leases import LEASE_S
 from server.storage.schema.sites import crawl_frontier, crawl_hosts, crawls
-from server.storage.statements import among
+from server.storage.statements import among, insert_new
 from server.storage.store import Store
 
 MOST_BROUGHT = 500
@@ -61,10 +60,8 @@ class SharedFrontier(_CrawlAddresses):
 
     def put(self, items: Sequence[Item]) -> None:
         """Offer addresses; those that are there stay as they are."""
-        if not items:
-            return
-        made = sqlite.insert if self._db.dialect == "sqlite" else postgresql.insert
-        self._write(made(crawl_frontier).on_conflict_do_nothing(), [self._row_of(item) for item in items])
+        if items:
+            self._write(insert_new(self._db.dialect, crawl_frontier), [self._row_of(item) for item in items])
 
     def take_back(self, most: int, *, leased: bool = False) -> list[Item]:
         """Remove and return addresses that no worker visits; with `leased`, any."""
@@ -204,6 +201,5 @@ class HostTurns(Store):
             return int(connection.execute(held.returning(crawl_hosts.c.overloads)).scalar_one())
 
     def _make(self, host: str) -> None:
-        made = sqlite.insert if self._db.dialect == "sqlite" else postgresql.insert
         row = {"host": host, "next_at": 0.0, "overloads": 0}
-        self._write(made(crawl_hosts).on_conflict_do_nothing(), row)
+        self._write(insert_new(self._db.dialect, crawl_hosts), row)

@@ -22,7 +22,7 @@ from server.storage.errors import UnknownRecord, UnknownSite
 from server.storage.leases import is_left
 from server.storage.schema.sites import crawls, schedules, sites
 from server.storage.statements import AnyRow, AnySelect
-from server.storage.store import Store, raising
+from server.storage.store import Store, existing, raising
 
 WAITING, RUNNING, PAUSED = "waiting", "running", "paused"
 DONE, FAILED, STOPPED = "done", "failed", "stopped"
@@ -192,10 +192,7 @@ class CrawlStore(Store):
 
     def get(self, crawl_id: int) -> CrawlRun:
         """Raises UnknownRecord."""
-        runs = self._load(select(crawls).where(crawls.c.id == crawl_id))
-        if not runs:
-            raise _unknown(crawl_id)
-        return runs[0]
+        return existing(self._load(select(crawls).where(crawls.c.id == crawl_id)), _unknown(crawl_id))
 
     def history(self, site_id: str, limit: int = KEPT_CRAWLS) -> list[CrawlRun]:
         """Crawls of a site, the newest first."""

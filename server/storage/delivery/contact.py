@@ -17,7 +17,7 @@ from server.storage.errors import UnknownConversation, UnknownRecord
 from server.storage.schema import delivery as tables
 from server.storage.schema.delivery import contact_deliveries, contact_requests, replies
 from server.storage.statements import AnySelect
-from server.storage.store import Store, columns_of, raising
+from server.storage.store import Store, columns_of, existing, raising
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 """Letters of references that are not confused when read aloud."""
@@ -56,9 +56,7 @@ class ContactStore(Store):
     def get(self, id: str) -> ContactRequest:
         """The request. Raises UnknownRecord."""
         found = self._load(select(contact_requests).where(contact_requests.c.id == id))
-        if not found:
-            raise UnknownRecord(f"there is no message {id!r}: it was erased, or never was")
-        return found[0]
+        return existing(found, UnknownRecord(f"there is no message {id!r}: it was erased, or never was"))
 
     def of_conversation(self, conversation_id: str) -> list[ContactRequest]:
         """Messages of a conversation, the oldest first."""

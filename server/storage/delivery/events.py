@@ -19,7 +19,7 @@ from server.storage.delivery.deliveries import Deliveries, DeliveryTables, new_d
 from server.storage.errors import StorageError, UnknownRecord
 from server.storage.schema import delivery as tables
 from server.storage.schema.delivery import events, webhooks
-from server.storage.store import Store, columns_of
+from server.storage.store import Store, columns_of, existing
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,7 @@ class WebhookStore(Store):
 
     def get(self, id: str) -> EventHook:
         """Raises UnknownRecord."""
-        found = self._load(select(webhooks).where(webhooks.c.id == id))
-        if not found:
-            raise _unknown(id)
-        return found[0]
+        return existing(self._load(select(webhooks).where(webhooks.c.id == id)), _unknown(id))
 
     def wanting(self, kind: EventKind, site_id: str) -> list[EventHook]:
         """Active webhooks that subscribe to this kind of event of this site."""

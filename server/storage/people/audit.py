@@ -11,11 +11,11 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Column, Connection, Text, func, insert, select, type_coerce
+from sqlalchemy import Column, Connection, Text, insert, select, type_coerce
 
 from server.storage.columns import now, storable
 from server.storage.schema.people import audit
-from server.storage.statements import AnySelect
+from server.storage.statements import AnySelect, lock
 from server.storage.store import Store
 
 BATCH = 1000
@@ -67,9 +67,8 @@ class AuditLog(Store):
         """Store a change made now."""
         row = {"operator": operator, "site_id": site_id, "action": action, "details": details or {}}
         with self._db.begin() as connection:
-            if connection.dialect.name == "postgresql":
-                # Two entries at the same moment would both follow the same one.
-                connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
+            # Two entries at the same moment would both follow the same one.
+            lock(connection, _LOCK)
             newest = select(audit.c.id, audit.c.hash).order_by(audit.c.id.desc()).limit(1)
             last = connection.execute(newest).first()
             id, previous = (last.id + 1, last.hash) if last else (1, "")

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, Connection, delete, exists, func, insert, select, text, update
+from sqlalchemy import ColumnElement, Connection, delete, exists, func, insert, select, update
 
 from server.domain.roles import Role, SiteSet
 from server.storage.columns import now
@@ -22,6 +22,7 @@ from server.storage.schema.people import (
     recovery_codes,
     setup_tokens,
 )
+from server.storage.statements import lock
 from server.storage.store import Store, columns_of, raising
 
 _OWNERS_LOCK = 0x6F776E6572
@@ -222,8 +223,7 @@ def forget_site(connection: Connection, site_id: str) -> None:
 
 def _require_other_owner(connection: Connection, id: int) -> None:
     """Two owners who remove each other at the same moment must not both succeed."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _OWNERS_LOCK})
+    lock(connection, _OWNERS_LOCK)
     owners = select(operators.c.id).where(operators.c.role == Role.OWNER)
     known = set(connection.execute(owners).scalars())
     if id in known and len(known) == 1:
@@ -381,7 +381,7 @@ class LinkStore(Store):
 
     def invite(self, email: str, role: Role, made_by: str, sites: SiteSet = None) -> str:
         """Create an invitation and return its secret; an earlier one for this address stops working."""
-        email = email.strip().lower()
+        email = _address(email)
         before = operator_links.c.email == email
         row = {"email": email, "role": role.value, "operator_id": None, "sites": _listed(sites)}
         return self._add(LinkKind.INVITE, before, made_by=made_by, **row)

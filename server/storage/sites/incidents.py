@@ -5,11 +5,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from zlib import crc32
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, text, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from server.storage.columns import now
 from server.storage.schema.sites import incidents
+from server.storage.statements import lock
 from server.storage.store import Store, columns_of
 
 log = logging.getLogger(__name__)
@@ -76,10 +78,8 @@ class IncidentStore(Store):
 
     def _count(self, connection: Connection, row: dict[str, Any]) -> None:
         at = now()
-        if self._db.dialect == "postgresql":
-            # Two at the same moment would both find no row to count in.
-            key = {"key": f"{row['site_id']}/{row['kind']}".replace("\0", "")}
-            connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))"), key)
+        # Two at the same moment would both find no row to count in.
+        lock(connection, crc32(f"{row['site_id']}/{row['kind']}".encode("utf-8", "replace")))
         same = (
             *(incidents.c[name] == row[name] for name in ("site_id", "kind", "message")),
             incidents.c.first_at > at - COUNTED_TOGETHER,
