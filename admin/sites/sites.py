@@ -20,7 +20,7 @@ from admin.forms import (
     suggest_id,
 )
 from admin.page import Page
-from admin.replies import done, unchanged
+from admin.replies import changed, done, unchanged
 from admin.start.walk import ADDRESS, MARKS, no_site
 from admin.texts import _, lazy
 from admin.visible import visible_sites
@@ -162,6 +162,7 @@ def site_create() -> ResponseReturnValue:
     if not form.validate() or not (site := _create(form)):
         return _shown(form=form), UNPROCESSABLE
     crawling().start(site.id)
+    changed("added a site", site.id, address=form.address.data)
     return done(_("%(name)s is added. The crawl begins now.", name=site.name), "start_crawl", site_id=site.id)
 
 
@@ -172,6 +173,7 @@ def site_create_of_sources() -> ResponseReturnValue:
         return _shown(name_form=form), UNPROCESSABLE
     name = form.site_name.data.strip()
     site = stores().sites.create(_new(free_id(name, _taken()), name))
+    changed("added a site without a website", site.id, name=name)
     message = _("%(name)s is added. Now give it files, single pages or answers.", name=name)
     return done(message, "sources", site_id=site.id)
 

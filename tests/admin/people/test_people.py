@@ -65,6 +65,15 @@ def test_an_invitation_makes_an_account_with_its_role_once(app, operator, runtim
     assert actions == ["was refused", "logged in", "accepted an invitation", "was refused", "invited"]
 
 
+def test_roles_are_in_the_readers_language(app, operator, runtime, password_hash):
+    guest = Browser(app)
+    guest.http.environ_base["HTTP_ACCEPT_LANGUAGE"] = "de"
+    assert "als Betrachter eingeladen" in opened(guest, invite(operator)).text
+    runtime.people.operators.create("vera@example.com", password_hash, Role.VIEWER)
+    log_in(guest, email="vera@example.com")
+    assert "Ihre Rolle ist Betrachter, nötig ist die Rolle Inhaber." in guest.get("/admin/settings").text
+
+
 @pytest.mark.parametrize(
     ("fields", "says"),
     [
