@@ -119,6 +119,18 @@ def test_a_change_of_role_logs_out_at_once(app, operator, runtime, colleague):
     assert ben.get("/admin/").status_code == 302
 
 
+def test_who_changes_a_role_stays_with_the_people(app, operator, runtime, operator_id, colleague):
+    ben, page = Browser(app), "/admin/settings/people"
+    log_in(ben, email="ben@example.com")
+    same = operator.send(page, {"role": "editor"}, f"{page}/{colleague}/role", follow_redirects=True)
+    assert "Nothing was changed." in same.text
+    assert ben.get("/admin/").status_code == 200
+    assert operator.send(page, {"role": "owner"}, f"{page}/{colleague}/role").location == page
+    own = operator.send(page, {"role": "viewer"}, f"{page}/{operator_id}/role", follow_redirects=True)
+    assert own.request.path == "/admin/", "the settings are closed to a viewer"
+    assert "Your role was changed. You are logged out everywhere else." in own.text
+
+
 def test_the_last_owner_stays_one(operator, runtime, operator_id, colleague):
     page, own = "/admin/settings/people", f"/admin/settings/people/{operator_id}"
     answer = operator.send(page, {"role": "viewer"}, f"{own}/role")
