@@ -216,6 +216,13 @@ def _taken() -> set[str]:
     return {site.id for site in stores().sites.all()}
 
 
+def _usual_name(address: str) -> str:
+    """The host, with the path where another site has that name."""
+    parts = urlsplit(address)
+    is_taken = any(site.name == parts.netloc for site in stores().sites.all())
+    return f"{parts.netloc}{parts.path}".rstrip("/")[:100] if is_taken else parts.netloc
+
+
 def _new(id: str, name: str, **options: object) -> Site:
     """A site with what the installation's settings say of new ones."""
     settings = configuration().settings
@@ -229,7 +236,7 @@ def _create(form: SiteForm) -> Site | None:
     address = form.address.data
     if is_taken(form):
         return None
-    name = (form.name.data or "").strip() or urlsplit(address).netloc
+    name = (form.name.data or "").strip() or _usual_name(address)
     site = _new(suggest_id(address, _taken()), name, **{MARKS: [], OWN_SITE: form.own.data})
     try:
         return stores().sites.create(replace(site, start_urls=(address,)))
