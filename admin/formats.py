@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from admin.stored import detail_word, translated
 from admin.texts import _, decimal_mark, language, lazy
 from server.answering.writing.markup import answer_html
-from server.domain.answer import Answer
+from server.domain.answer import EMBEDDED, Answer, Outcome
 
 Unit = Literal["day", "hour", "minute"]
 OUTCOMES = {
@@ -27,6 +27,8 @@ OUTCOMES = {
     "limited": lazy("Rate-limited"),
 }
 """How questions end, in the words of every page: in the order of the bars, from below."""
+
+ROLES = {"viewer": lazy("Viewer"), "editor": lazy("Editor"), "owner": lazy("Owner")}
 
 STEPS: dict[Unit, int] = {"day": 86_400, "hour": 3600, "minute": 60}
 """Seconds of the units that times are written in: whole ones of the largest that fits."""
@@ -218,16 +220,26 @@ def plain(answer: Answer) -> str:
     return re.sub(r"\s+([.,;:!?])", r"\1", Markup(html).striptags())
 
 
-def model_word(model: str) -> str:
-    """Who wrote an answer."""
-    return _("quoted, no model") if model == "embedded" else model
+def written_by(answer: Answer) -> str:
+    """Who wrote an answer; empty where no page was quoted either."""
+    if answer.outcome is Outcome.CURATED:
+        return _("Written by your team")
+    if answer.model != EMBEDDED:
+        return _("Written by %(model)s", model=answer.model)
+    return _("Quoted from the pages, no model") if answer.citations else ""
+
+
+def role_word(role: str) -> str:
+    """A role of a person."""
+    return str(ROLES[role])
 
 
 _SHOWN: tuple[Callable[..., object], ...] = (
     *(browser, browser_word, size, path_of, number, decimal, percent, ago, ahead, day),
     *(duration, milliseconds, money),
-    *(sentence, translated, detail_word, report_text, outside_link, plain, model_word),
+    *(sentence, translated, detail_word, report_text, outside_link, plain, written_by),
 )
 FILTERS = {shown.__name__: shown for shown in _SHOWN} | {
-    "outcome_word": lambda name: OUTCOMES.get(name, name)
+    "outcome_word": lambda name: OUTCOMES.get(name, name),
+    "role_word": role_word,
 }

@@ -13,7 +13,8 @@ from wtforms import Field, FloatField, IntegerField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import DataRequired, Length, StopValidation
 
-from admin.texts import _
+from admin.formats import number
+from admin.texts import _, lazy
 from server.api.access import quality_stores
 from server.quality.testset_store import StoredTestSet
 
@@ -38,6 +39,11 @@ def required(
 ) -> Field:
     """A text that must be there and not be longer than `most` characters, with what is said otherwise."""
     return kind(label, [DataRequired(missing), Length(max=most, message=too_long)], **options)
+
+
+def at_most(most: int) -> Length:
+    """A validator of the length of a text."""
+    return Length(max=most, message=lazy("The limit is %(most)s characters.", most=most))
 
 
 def check_email(form: Form, field: Field) -> None:
@@ -67,9 +73,17 @@ class WholeNumber(IntegerField):  # type: ignore[misc]  # WTForms has no types
         text = (valuelist[0] if valuelist else "").strip()
         if not (text.isascii() and text.isdigit() and self.least <= int(text[:12]) <= self.most):
             self.data = None
-            limits = {"least": f"{self.least:,}", "most": f"{self.most:,}"}
+            limits = {"least": number(self.least), "most": number(self.most)}
             raise ValueError(_("Write a whole number from %(least)s to %(most)s.", **limits))
         self.data = int(text)
+
+
+class Number(FloatField):  # type: ignore[misc]  # as above
+    """With a point or a comma."""
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        """Raises ValueError with the sentence."""
+        super().process_formdata([text.replace(",", ".") for text in valuelist])
 
 
 class Decimal(FloatField):  # type: ignore[misc]  # as above
@@ -88,7 +102,7 @@ class Decimal(FloatField):  # type: ignore[misc]  # as above
             value = float("nan")
         if not isfinite(value) or not self.least <= value <= self.most:
             self.data = None
-            limits = {"least": f"{self.least:g}", "most": f"{self.most:g}"}
+            limits = {"least": number(self.least), "most": number(self.most)}
             raise ValueError(_("Write a number from %(least)s to %(most)s.", **limits))
         self.data = value
 

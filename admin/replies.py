@@ -22,6 +22,7 @@ from flask import (
 )
 from flask.typing import ResponseReturnValue
 
+from admin.formats import role_word
 from admin.page import Page
 from admin.texts import _, lazy
 from server.api.access import configuration, people_stores
@@ -151,8 +152,8 @@ def not_allowed(role: Role, needed: Role) -> ResponseReturnValue:
         _(
             "Your role is %(role)s; this needs the role %(needed)s. Nothing was changed. Ask an owner "
             "to do it, or to change your role under Settings.",
-            role=role,
-            needed=needed,
+            role=role_word(role),
+            needed=role_word(needed),
         ),
         403,
     )

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from babel.messages.pofile import read_po
 from flask import Flask
 from markdown_it import MarkdownIt
 
@@ -181,6 +182,35 @@ def test_the_built_in_relevance_floor_is_documented():
 def test_every_menu_entry_of_the_dashboard_is_documented():
     described = {row[0] for row in rows(text("dashboard"))}
     assert {str(page.menu) for page in PAGES if page.menu} <= described
+
+
+def test_what_the_documentation_tells_to_press_is_on_the_dashboard():
+    with (ROOT / "admin" / "translations" / "de.po").open("rb") as file:
+        texts = [
+            text
+            for message in read_po(file, locale="de")
+            for text in ([message.id] if isinstance(message.id, str) else message.id)
+        ]
+    labels = {label.strip(".") for text in texts for label in (text, *re.split(r":| \(| %\(", text)[:1])}
+    pages = (
+        "dashboard",
+        "conversations",
+        "gaps",
+        "content",
+        "people",
+        "widget-settings",
+        "contact",
+        "quality",
+        "playground",
+    )
+    told = re.compile(r'(?:press|presses|choose|under|tab|button) "([^"]+?)[.,]?"')
+    unknown = {
+        (page, name)
+        for page in pages
+        for name in told.findall(" ".join(text(page).split()))
+        if name.replace("'", "’") not in labels and name not in labels
+    }
+    assert unknown == set()
 
 
 def test_every_page_of_the_dashboard_has_help_that_exists():

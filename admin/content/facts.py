@@ -3,9 +3,9 @@
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 from wtforms import SelectField, StringField, TextAreaField
-from wtforms.validators import DataRequired, Length, Optional
+from wtforms.validators import DataRequired, Optional
 
-from admin.forms import UNPROCESSABLE, Form, check_address, choices
+from admin.forms import UNPROCESSABLE, Form, at_most, check_address, choices
 from admin.lists import listed, sliced
 from admin.page import Page
 from admin.people.sessions import operator_email
@@ -46,7 +46,7 @@ class FactForm(Form):
 
     value = TextAreaField(
         lazy("Value"),
-        [DataRequired(lazy("Write the value, or hide the fact.")), Length(max=LONGEST)],
+        [DataRequired(lazy("Write the value, or hide the fact.")), at_most(LONGEST)],
         render_kw={"rows": 3},
     )
 
@@ -55,11 +55,11 @@ class NewFactForm(Form):
     """A fact that no page says, or that the crawl missed."""
 
     kind = SelectField(lazy("Kind"), choices=choices((kind.value, KINDS[kind]) for kind in ADDABLE))
-    label = StringField(lazy("Name"), [Length(max=200)])
+    label = StringField(lazy("Name"), [at_most(200)])
     new_value = TextAreaField(
-        lazy("Value"), [DataRequired(lazy("Write the value.")), Length(max=LONGEST)], render_kw={"rows": 3}
+        lazy("Value"), [DataRequired(lazy("Write the value.")), at_most(LONGEST)], render_kw={"rows": 3}
     )
-    url = StringField(lazy("Page"), [Optional(), Length(max=2000), check_address])
+    url = StringField(lazy("Page"), [Optional(), at_most(2000), check_address])
 
 
 @page.get("/sites/<site_id>/facts")

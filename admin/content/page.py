@@ -7,12 +7,12 @@ from functools import partial
 from flask import abort, render_template, request
 from flask.typing import ResponseReturnValue
 from wtforms import HiddenField, StringField, TextAreaField
-from wtforms.validators import DataRequired, Length
+from wtforms.validators import DataRequired
 
 from admin.content import content as content_list
 from admin.content.content import chunk_blocks
 from admin.formats import sentence
-from admin.forms import UNPROCESSABLE, Form, problem
+from admin.forms import UNPROCESSABLE, Form, at_most, problem
 from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import changed, done, refused
@@ -78,7 +78,7 @@ MOST_LINES = 2000
 class PageForm(Form):
     """A page as Docent shall know it."""
 
-    title = StringField(lazy("Title"), [DataRequired(lazy("Write the title of the page.")), Length(max=300)])
+    title = StringField(lazy("Title"), [DataRequired(lazy("Write the title of the page.")), at_most(300)])
     text = TextAreaField(
         lazy("Text"),
         [DataRequired(lazy("Write the text of the page. To take it out of the answers, exclude it."))],

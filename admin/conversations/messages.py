@@ -27,6 +27,7 @@ from server.api.access import (
     shared,
     stores,
 )
+from server.contact.messages import resting
 from server.domain.answer import Conversation
 from server.domain.contact import Channel, ContactOptions, ContactRequest, Delivery, Reply
 from server.domain.roles import Role
@@ -107,6 +108,8 @@ def message_again(request_id: str) -> ResponseReturnValue:
     if not channels:
         said = _("This site has no address for messages: set an e-mail address or a webhook first.")
         return refused(said, "message")
+    if not set(channels) - set(resting(configuration().settings)):
+        return refused(_("No mail server is set up. An owner can set one up under Settings."), "message")
     delivery().deliveries.again(request_id, channels)
     return done(_("It is being sent again. Reload this page in a moment to see if it arrived."), "message")
 

@@ -225,10 +225,11 @@ def crawls_compare(site: Site) -> ResponseReturnValue:
 @page.post("/sites/<site_id>/crawls/page")
 def crawl_page(site: Site) -> ResponseReturnValue:
     """Crawls one address again, and leads to its result."""
+    typed = request.form.get("url", "").strip()
     try:
-        url = start_address(request.form.get("url", ""))
+        url = start_address(typed if "://" in typed or not typed else f"https://{typed}")
     except BadStart as error:
-        return refused(str(error), "crawls")
+        return refused(str(error), "crawls", url=typed[:2000])
     crawl_id = crawling().pages.read_again(site.id, url)
     changed("had one page read again", page=url)
     return done(_("The page is crawled again as soon as the queue is free."), "crawl", crawl_id=crawl_id)

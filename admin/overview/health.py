@@ -14,6 +14,7 @@ from admin.page import Page
 from admin.texts import _, lazy, ngettext
 from admin.visible import sees, sees_all, visible_ids, visible_sites
 from server.api.access import configuration, crawling, database, delivery, engine, runtime, shared, stores
+from server.contact.messages import resting
 from server.domain.contact import ContactOptions, DeliveryState
 from server.runtime.checks import states
 from server.storage import upgrade
@@ -247,11 +248,12 @@ def _contact() -> PartState | None:
         delivery().contact.count(state, visible_ids())
         for state in (DeliveryState.WAITING, DeliveryState.FAILED)
     )
-    if any(one.email for one in options) and not configuration().settings.contact.smtp_url:
+    rest = resting(configuration().settings)
+    if rest and any(one.email for one in options):
         says = _("Messages of a site go to an e-mail address, but no mail server is set up.")
-        advice = _("Set one up under Settings, Mail. Until then messages are kept.")
+        advice = _("Set one up under Settings, Mail. Until then messages wait on this dashboard.")
         return PartState("contact", False, says, advice)
-    due = delivery().deliveries.due_since()
+    due = delivery().deliveries.due_since(rest)
     if due and datetime.now(UTC) - due > PATIENCE:
         return PartState("contact", False, _("Messages are waiting, and no worker is sending them."), WORKER)
     if failed:

@@ -12,6 +12,7 @@ from admin.formats import OUTCOMES, decimal, milliseconds, money, number, percen
 from admin.lists import began
 from admin.overview.health import MODEL_KINDS
 from admin.texts import _, ngettext
+from server.contact.messages import resting
 from server.domain.contact import DeliveryState
 from server.domain.gap import OPEN, GapKind
 from server.domain.roles import SiteSet
@@ -238,6 +239,14 @@ def _crawls(sites: Sequence[Site], runs: Mapping[str, CrawlRun | None], links: L
         run, address = runs[site.id], f"{links.home}sites/{site.id}"
         if run is None:
             yield Attention(_("%(site)s was never crawled.", site=site.name), address, is_bad=True)
+        elif run.state == "held":
+            text = _(
+                "The last crawl of %(site)s is held back: answers got worse. Decide if it goes live.",
+                site=site.name,
+            )
+            yield Attention(text, f"{address}/quality/gate", is_bad=True)
+        elif run.state == "paused":
+            yield Attention(_("The crawl of %(site)s is paused.", site=site.name), address)
         elif run.state == "failed":
             reason = sentence(run.message)
             text = _("The last crawl of %(site)s failed. %(reason)s", site=site.name, reason=reason)
@@ -258,6 +267,15 @@ def _attention(
             failed,
         )
         yield Attention(text, links.to("messages", whole=True, state="failed"), is_bad=True)
+    wait = {"site_ids": site_ids, "state": DeliveryState.WAITING, "since": period.since}
+    for channel in resting(runtime.settings):
+        if waiting := runtime.delivery.contact.total(**wait, channel=channel):
+            text = ngettext(
+                "%(num)s message of a visitor is on this dashboard only: no mail server is set.",
+                "%(num)s messages of visitors are on this dashboard only: no mail server is set.",
+                waiting,
+            )
+            yield Attention(text, links.to("messages", state="waiting"), is_bad=True)
     if times := sum(kinds.get(kind, 0) for kind in MODEL_KINDS - {"budget_spent"}):
         text = ngettext("A model failed %(num)s time.", "Models failed %(num)s times.", times)
         effect = _("Visitors got quoted answers instead.")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urljoin
 
-from flask import abort, flash, g, redirect, render_template, request, url_for
+from flask import abort, g, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import EmailField, SelectField
 from wtforms.validators import DataRequired, StopValidation
@@ -125,17 +125,20 @@ def person_role(operator_id: int) -> ResponseReturnValue:
     wanted = request.form.get("role", "")
     if wanted not in [role.value for role in Role]:
         return refused(_("Choose one of the three roles."), "person")
+    if Role(wanted) is found.role:
+        unchanged()
+        return done(_("Nothing was changed."), "person")
     try:
         people_stores().operators.set_role(found.id, Role(wanted))
     except LastOwner:
         return _last_owner(found)
     changed("changed a role", person=found.email, role=wanted, before=found.role.value)
-    if found.id == g.operator.id:
+    if found.id == g.operator.id:  # an owner until now, who sees no settings any more
         renew(g.operator)
-    else:
-        people_stores().sessions.end_all(found.id)
-    flash(_("The role of %(email)s was changed. This person has to log in again.", email=found.email), "done")
-    return redirect(url_for("admin.people") if Role(wanted) is Role.OWNER else url_for("admin.overview"))
+        return done(_("Your role was changed. You are logged out everywhere else."), "overview")
+    people_stores().sessions.end_all(found.id)
+    said = _("The role of %(email)s was changed. This person has to log in again.", email=found.email)
+    return done(said, "people")
 
 
 @page.post("/settings/people/<int:operator_id>/sites", role=Role.OWNER)

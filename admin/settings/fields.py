@@ -141,7 +141,8 @@ def typed_values(names: Iterable[str]) -> dict[str, str]:
         elif _kind(name) == "tick":
             typed[name] = "1" if name in request.form else "0"
         elif name in request.form:
-            typed[name] = text
+            is_decimal = SETTINGS[name].annotation is float and re.fullmatch(r"-?\d+,\d+", text)
+            typed[name] = text.replace(",", ".") if is_decimal else text
     # A secret counts even if it is the same: it is entered again for another address.
     return {
         name: text

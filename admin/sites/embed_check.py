@@ -34,6 +34,7 @@ from server.domain.addresses import origin_of
 from server.domain.site import Site
 from server.guards.network import outgoing
 from server.jobs.crawl_options import crawl_options
+from server.runtime.stores import Sightings
 from server.settings import Settings
 
 MOST_BYTES = 2_000_000
@@ -128,11 +129,11 @@ class Step:
     """What was found, and what to do about it."""
 
 
-def check_embedding(site: Site, url: str, settings: Settings) -> Iterator[Step]:
+def check_embedding(site: Site, url: str, settings: Settings, sightings: Sightings) -> Iterator[Step]:
     """The page first, then what visitors on it would get. Nothing of it is kept. Raises BadStart for an
     address that is none, or may not be fetched."""
     yield from _page_steps(site, url, settings)
-    yield from _Caller(site, origin_of(url), settings).steps()
+    yield from _Caller(site, origin_of(url), settings, sightings).steps()
 
 
 def _page_steps(site: Site, url: str, settings: Settings) -> Iterator[Step]:
@@ -201,8 +202,9 @@ def _policy_steps(reply: HttpResponse, tags: PageTags, server: str) -> Iterator[
 class _Caller:
     """What the widget's own requests get, from a page of this origin."""
 
-    def __init__(self, site: Site, origin: str, settings: Settings) -> None:
+    def __init__(self, site: Site, origin: str, settings: Settings, sightings: Sightings) -> None:
         self._site = site
+        self._sightings = sightings
         self._origin = origin
         self._base = settings.serving.base_url
         self._deadlines = Deadlines()
@@ -230,6 +232,7 @@ class _Caller:
             yield Step("server", Mark.BAD, text)
             return
         yield Step("server", Mark.GOOD, _("The widget loads from %(base)s.", base=self._base))
+        self._sightings.skip(self._site.id, self._origin)
         status, said = self._call("POST", "/api/v1/visitors", {"site": self._site.id, "consent": True})
         if status == 428:
             yield Step("visitor", Mark.WARN, _("New visitors need a proof of work, so the check stops here."))
@@ -299,7 +302,7 @@ def embed_check_run(site: Site) -> ResponseReturnValue:
         return _shown(site, form), UNPROCESSABLE
     settings = configuration().settings
     try:
-        steps = list(check_embedding(site, form.address.data, settings))
+        steps = list(check_embedding(site, form.address.data, settings, shared().sightings))
     except BadStart as error:
         form.address.errors = [str(error)]
         return _shown(site, form), UNPROCESSABLE

@@ -3,15 +3,16 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import Field, FloatField, IntegerField, SelectField, StringField, TextAreaField
+from wtforms import Field, IntegerField, SelectField, StringField, TextAreaField
 from wtforms.validators import DataRequired, Length, NumberRange, Optional, StopValidation
 
-from admin.formats import percent
-from admin.forms import UNPROCESSABLE, Form, choices, required
+from admin.formats import day, percent
+from admin.forms import UNPROCESSABLE, Form, Number, choices, required
 from admin.page import Page
 from admin.quality.quality import FLOW_WORDS
 from admin.replies import changed, done, unchanged
@@ -61,7 +62,7 @@ def _limit(label: str, kind: type[Field], least: float, most: float) -> Field:
 
 
 def _crawl_limit(label: str, name: str) -> Field:
-    return _limit(label, FloatField if name == "delay_s" else IntegerField, *CRAWL_LIMITS[name])
+    return _limit(label, Number if name == "delay_s" else IntegerField, *CRAWL_LIMITS[name])
 
 
 class SiteSettingsForm(Form):
@@ -73,14 +74,14 @@ class SiteSettingsForm(Form):
     strategy = StringField(lazy("Search"), [DataRequired(lazy("Choose a strategy, such as hybrid."))])
     flow = SelectField(lazy("Checks"), choices=choices((name, FLOW_WORDS.get(name, name)) for name in FLOWS))
     refusals = SelectField(lazy("Refusals"), choices=choices(FLOOR_LABELS.items()), default="")
-    floor = _limit(lazy("Relevance floor"), FloatField, 0, 1)
+    floor = _limit(lazy("Relevance floor"), Number, 0, 1)
     tone = SelectField(lazy("Tone"), choices=choices(TONE_LABELS.items()))
     instructions = TextAreaField(
         lazy("Further instructions"),
         [Length(max=INSTRUCTIONS_CHARS, message=lazy("The limit is 1,000 characters."))],
     )
     daily_tokens = _limit(lazy("Tokens a day"), IntegerField, 0, MOST_TOKENS)
-    daily_cost = _limit(lazy("Money a day"), FloatField, 0, MOST_COST)
+    daily_cost = _limit(lazy("Money a day"), Number, 0, MOST_COST)
     max_pages = _crawl_limit(lazy("Pages"), "max_pages")
     max_depth = _crawl_limit(lazy("Clicks from the start"), "max_depth")
     delay_s = _crawl_limit(lazy("Seconds between two requests"), "delay_s")
@@ -229,6 +230,7 @@ def _shown(site: Site, form: SiteSettingsForm) -> str:
         languages=Counter(found.language or _("unknown") for found in pages).most_common(8),
         calibration=site.options.get("calibration"),
         check=check,
+        checked_on=day(date.fromisoformat(check.day)) if check.day else "",
         expected=_expected(site, check) if check.is_enough else [],
         limit=daily_limit(site, settings),
         settings=settings,

@@ -20,7 +20,7 @@ from admin.forms import (
     suggest_id,
 )
 from admin.page import Page
-from admin.replies import done, unchanged
+from admin.replies import changed, done, unchanged
 from admin.start.walk import ADDRESS, MARKS, no_site
 from admin.texts import _, lazy
 from admin.visible import visible_sites
@@ -162,6 +162,7 @@ def site_create() -> ResponseReturnValue:
     if not form.validate() or not (site := _create(form)):
         return _shown(form=form), UNPROCESSABLE
     crawling().start(site.id)
+    changed("added a site", site.id, address=form.address.data)
     return done(_("%(name)s is added. The crawl begins now.", name=site.name), "start_crawl", site_id=site.id)
 
 
@@ -172,6 +173,7 @@ def site_create_of_sources() -> ResponseReturnValue:
         return _shown(name_form=form), UNPROCESSABLE
     name = form.site_name.data.strip()
     site = stores().sites.create(_new(free_id(name, _taken()), name))
+    changed("added a site without a website", site.id, name=name)
     message = _("%(name)s is added. Now give it files, single pages or answers.", name=name)
     return done(message, "sources", site_id=site.id)
 
@@ -214,6 +216,13 @@ def _taken() -> set[str]:
     return {site.id for site in stores().sites.all()}
 
 
+def _usual_name(address: str) -> str:
+    """The host, with the path where another site has that name."""
+    parts = urlsplit(address)
+    is_taken = any(site.name == parts.netloc for site in stores().sites.all())
+    return f"{parts.netloc}{parts.path}".rstrip("/")[:100] if is_taken else parts.netloc
+
+
 def _new(id: str, name: str, **options: object) -> Site:
     """A site with what the installation's settings say of new ones."""
     settings = configuration().settings
@@ -227,7 +236,7 @@ def _create(form: SiteForm) -> Site | None:
     address = form.address.data
     if is_taken(form):
         return None
-    name = (form.name.data or "").strip() or urlsplit(address).netloc
+    name = (form.name.data or "").strip() or _usual_name(address)
     site = _new(suggest_id(address, _taken()), name, **{MARKS: [], OWN_SITE: form.own.data})
     try:
         return stores().sites.create(replace(site, start_urls=(address,)))

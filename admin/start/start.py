@@ -14,7 +14,7 @@ from admin.forms import UNPROCESSABLE, Form, problem
 from admin.letters import send
 from admin.page import Page
 from admin.replies import changed, done, progress, refused, unchanged
-from admin.settings.fields import fields_of, save
+from admin.settings.fields import fields_of, save, typed_values
 from admin.sites import sites as sites_page
 from admin.sites.site import address_form
 from admin.sites.widget import LookForm
@@ -66,9 +66,11 @@ def start_done(site: Site) -> ResponseReturnValue:
 
 
 def onward(site_id: str, name: str) -> ResponseReturnValue:
-    """Lead to the step after this one; after the last one to the overview."""
+    """Lead to the step after this one; after the last one to the overview; outside the steps to the site."""
     walk = walks.walk_of(stores().sites.get(site_id), name)
-    if walk is not None and walk.next:
+    if walk is None:
+        return done(_("Saved."), "site", site_id=site_id)
+    if walk.next:
         return redirect(walk.next.address)
     return done(_("All steps are done. Visitors can ask now."), "overview")
 
@@ -164,10 +166,8 @@ def start_messages_save(site: Site) -> ResponseReturnValue:
         return _messages_shown(site, form), UNPROCESSABLE
     kept = replace(ContactOptions.of(site.options), email=address).to_json()
     stores().sites.change(site.id, lambda now: replace(now, options={**now.options, CONTACT: kept}))
-    if g.operator.role.may(Role.OWNER) and request.form.get("smtp_url"):
-        typed = {name: request.form.get(name, "") for name in MAIL}
-        if wrong := save(MAIL):
-            return _messages_shown(site, form, typed, wrong), UNPROCESSABLE
+    if g.operator.role.may(Role.OWNER) and typed_values(MAIL) and (wrong := save(MAIL)):
+        return _messages_shown(site, form, wrong), UNPROCESSABLE
     changed("chose where messages of visitors go", to=address)
     if "test" not in request.form:
         walks.mark(site.id, walks.MESSAGES)
@@ -179,24 +179,20 @@ def _tested(site: Site, form: MessagesForm, address: str) -> ResponseReturnValue
     settings = configuration().settings
     if not settings.contact.smtp_url:
         no_server = {"smtp_url": _("Enter your mail server first. Your mail provider's help pages name it.")}
-        return _messages_shown(site, form, {}, no_server), UNPROCESSABLE
+        return _messages_shown(site, form, no_server), UNPROCESSABLE
     text = str(TEXT) % {"base": settings.serving.base_url, "site": site.name}
     try:
         said = send(settings, address, str(SUBJECT), text)
     except NotDelivered as error:
         advice = _("Check the server, the port, the user name and the password.")
         errors = {"smtp_url": f"{sentence(str(error))} {advice}"}
-        return _messages_shown(site, form, {}, errors), UNPROCESSABLE
+        return _messages_shown(site, form, errors), UNPROCESSABLE
     flash(_("A test message was sent to %(address)s: %(said)s.", address=address, said=said), "done")
     return redirect(url_for("admin.start_messages", site_id=site.id))
 
 
-def _messages_shown(
-    site: Site,
-    form: MessagesForm,
-    typed: dict[str, str] | None = None,
-    errors: dict[str, str] | None = None,
-) -> str:
+def _messages_shown(site: Site, form: MessagesForm, errors: dict[str, str] | None = None) -> str:
+    typed = {name: request.form[name] for name in MAIL if name in request.form}
     return render_template(
         "admin/start_messages.html",
         form=form,

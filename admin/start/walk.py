@@ -107,8 +107,9 @@ def no_site(here: str = "") -> Walk:
 
 
 def mark(site_id: str, *names: str) -> None:
-    """Note that these steps of a site are done."""
-    if not set(names) <= _marks(stores().sites.get(site_id)):
+    """Note that these steps of a site are done, if somebody is led through them."""
+    site = stores().sites.get(site_id)
+    if (MARKS in site.options or DISMISSED in names) and not set(names) <= _marks(site):
         stores().sites.change(site_id, lambda site: _marked(site, names))
 
 

@@ -4,15 +4,15 @@ for (const button of document.querySelectorAll("button[data-copy]")) button.addE
 
 async function copy({ currentTarget: button }) {
   const source = document.getElementById(button.dataset.copy);
-  const label = button.textContent;
+  const label = (button.dataset.label ??= button.textContent);
   try {
     await navigator.clipboard.writeText(source.textContent);
-    button.textContent = "Copied";
+    button.textContent = button.dataset.copied;
   } catch {
     // Without TLS browsers give no clipboard: select the text, so that the keyboard can copy it.
     getSelection().selectAllChildren(source);
-    button.textContent = "Press Ctrl+C";
+    button.textContent = button.dataset.selected;
   }
-  button.disabled = true;
-  setTimeout(() => Object.assign(button, { textContent: label, disabled: false }), 2000);
+  clearTimeout(button.timer);
+  button.timer = setTimeout(() => (button.textContent = label), 2000);
 }

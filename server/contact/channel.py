@@ -1,6 +1,6 @@
 """What the outbox sends: messages of visitors to people, and events to other systems."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeVar
@@ -41,6 +41,9 @@ class DeliveryChannel(Protocol[Target]):
     @property
     def deliveries(self) -> Deliveries[Target]:
         """Which tries are due."""
+
+    def resting(self) -> Collection[Target]:
+        """Channels with nothing to send by: their deliveries wait, and no attempt is counted."""
 
     def pack(self, delivery: Delivery[Target]) -> OutgoingMessage:
         """Return what a delivery sends. Raises Gone."""

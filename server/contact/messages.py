@@ -1,6 +1,6 @@
 """The three sorts of messages that the outbox sends: visitors' messages, replies to them, and events."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from email.message import EmailMessage
@@ -27,6 +27,11 @@ CONTACT_FAILED, REPLY_FAILED, WEBHOOK_FAILED = "contact_failed", "reply_failed",
 """Kinds of incidents: one for each sort that did not arrive."""
 
 
+def resting(settings: Settings) -> tuple[Channel, ...]:
+    """Return the channels to people whose messages wait because there is nothing to send them by."""
+    return () if settings.contact.smtp_url else (Channel.EMAIL,)
+
+
 @dataclass(eq=False)
 class _People:
     """What channels to and from visitors have in common."""
@@ -38,6 +43,10 @@ class _People:
     def __post_init__(self) -> None:
         self._requests = ContactStore(self._db)
         self._sites = SiteStore(self._db)
+
+    def resting(self) -> Collection[Channel]:
+        """E-mail while no mail server is set."""
+        return resting(self._settings())
 
     def _asked(self, request_id: str) -> tuple[ContactRequest, Site]:
         """The request and its site. Raises Gone."""
@@ -147,6 +156,10 @@ class EventChannel:
         self._events = EventStore(self._db)
         self._hooks = WebhookStore(self._db)
 
+    def resting(self) -> Collection[str]:
+        """None: a webhook needs nothing else."""
+        return ()
+
     def pack(self, delivery: Delivery[str]) -> OutgoingMessage:
         """One event for one webhook. Raises Gone."""
         event = self._events.among([delivery.request_id]).get(delivery.request_id)
@@ -179,7 +192,7 @@ class EventChannel:
 def _mailed(settings: Settings, write: Callable[[str], EmailMessage]) -> str:
     """Send what `write` makes for the sender's address; return what to note. Raises NotDelivered."""
     contact = settings.contact
-    if not contact.smtp_url:
+    if not contact.smtp_url:  # it was removed a moment ago
         raise NotDelivered("no mail server is known: set SMTP_URL and MAIL_FROM under Settings")
     server = MailServer(contact.smtp_url, contact.timeout_s, for_mail(settings))
     return server.send(write(contact.mail_from))

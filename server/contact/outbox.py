@@ -98,7 +98,7 @@ class Outbox:
 
     def _send_one(self, post: DeliveryChannel[Any]) -> bool:
         lease = timedelta(seconds=self._settings().contact.timeout_s * LEASE)
-        delivery = post.deliveries.claim(datetime.now(UTC), lease)
+        delivery = post.deliveries.claim(datetime.now(UTC), lease, post.resting())
         if delivery is None:
             return False
         try:

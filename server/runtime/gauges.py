@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from time import monotonic
 from typing import Any
 
+from server.contact.messages import resting
 from server.metrics import Gauge, switch_on
 from server.runtime.checks import check_cache
 from server.runtime.engine import state_of
@@ -49,7 +50,7 @@ def gauges(runtime: Runtime) -> tuple[Gauge, ...]:
     def deliveries() -> dict[str, float]:
         waiting = runtime.delivery
         since = {
-            "message": waiting.deliveries.due_since(),
+            "message": waiting.deliveries.due_since(resting(runtime.settings)),
             "event": waiting.event_deliveries.due_since(),
         }
         now = datetime.now(UTC)

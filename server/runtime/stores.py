@@ -160,6 +160,10 @@ class Sightings:
         if origin and self._cache.add(f"{_key(site_id, origin)}:recent", "1", NOTED_EVERY_S):
             self._cache.set(_key(site_id, origin), str(time.time()), KEPT_S)
 
+    def skip(self, site_id: str, origin: str) -> None:
+        """Note nothing there for a minute: Docent itself is about to use the widget."""
+        self._cache.add(f"{_key(site_id, origin)}:recent", "1", NOTED_EVERY_S)
+
     def of(self, site: Site) -> dict[str, datetime]:
         """Origin -> when it was last seen there, the newest first; of the origins that the site lists."""
         seen = {

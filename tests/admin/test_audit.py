@@ -32,6 +32,19 @@ def test_every_download_leaves_an_entry(app, operator, runtime, busy):
     assert len(files) >= 10, files
 
 
+def test_the_log_says_which_site_was_added(operator, runtime):
+    operator.send("/admin/new-site", {"address": "https://lantern.example/"})
+    operator.send("/admin/new-site", {"site_name": "Handbook"}, "/admin/new-site/of-sources")
+    added = [(one.action, one.site_id) for one in runtime.people.audit.recent(2)]
+    assert added == [("added a site without a website", "handbook"), ("added a site", "lantern-example")]
+
+
+def test_a_browser_is_named_in_the_readers_language(operator, runtime):
+    runtime.people.audit.add("ada@example.com", "logged in", "", {"browser": "Chrome on Linux"})
+    page = operator.get("/admin/settings/audit", headers={"Accept-Language": "de"}).text
+    assert "Chrome auf Linux" in page
+
+
 def test_the_whole_log_comes_as_json_lines_that_verify(operator, runtime, busy):
     lines = operator.get("/admin/settings/audit.jsonl").text.splitlines()
     hashes = [json.loads(line)["hash"] for line in lines]

@@ -93,12 +93,15 @@ def index_a_page(runtime):
     content.go_live()
 
 
-def test_the_embed_tag_is_copied(browser, address, cookie, site):
-    with opened(browser, address, "desk", "light", [cookie]) as tab:
+@pytest.mark.parametrize(
+    ("language", "copy", "copied"), [("en", "Copy", "Copied"), ("de", "Kopieren", "Kopiert")]
+)
+def test_the_embed_tag_is_copied(browser, address, cookie, site, language, copy, copied):
+    with opened(browser, address, "desk", "light", [cookie], language=language) as tab:
         tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
         tab.goto("/admin/sites/lantern")
-        tab.get_by_role("button", name="Copy").click()
-        expect(tab.get_by_role("button", name="Copied")).to_be_visible(timeout=20_000)
+        tab.get_by_role("button", name=copy).click()
+        expect(tab.get_by_role("button", name=copied)).to_be_visible(timeout=20_000)
         assert tab.evaluate("navigator.clipboard.readText()") == (
             f'<script src="{address}/widget/embed.js" data-site="lantern" async></script>'
         )

@@ -62,6 +62,19 @@ def test_a_translation_keeps_values_and_markup(catalogue):
             assert kept[1] == wanted[1], other
 
 
+def test_a_text_names_a_field_or_a_page_as_it_is_labelled(catalogue):
+    said = [pair for message in catalogue for pair in forms(message)]
+    labels = {english.partition(":")[0]: other.partition(":")[0] for english, other in said}
+    labels |= dict(said)
+    wrong = {
+        (named, other)
+        for english, other in said
+        for named in (*re.findall(r"“([A-Z][^”%]+)”", english), *re.findall(r"Settings, ([A-Z]\w+)", english))
+        if named in labels and labels[named].rstrip(".") not in other
+    }
+    assert wrong == set()
+
+
 @pytest.mark.parametrize(
     ("asks", "code", "word"),
     [

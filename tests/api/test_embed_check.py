@@ -37,7 +37,7 @@ def check(make_app, website):
             settings = runtime.configuration.settings.with_values(
                 {"public_url": public_url or base, "private_hosts": "127.0.0.1"}
             )
-            steps = list(check_embedding(known, f"{website.url}/", settings))
+            steps = list(check_embedding(known, f"{website.url}/", settings, runtime.shared.sightings))
         return {step.name: (step.mark.value, step.text) for step in steps}, runtime
 
     return run
@@ -58,6 +58,8 @@ def test_a_site_whose_starters_are_not_made_yet_is_asked_about_one_of_its_topics
 def test_nothing_of_the_check_stays(check):
     _, runtime = check()
     assert runtime.dialogue.conversations.recent("shop", 5) == []
+    seen = runtime.shared.sightings.of(runtime.stores.sites.get("shop"))
+    assert seen == {}, "the check is no visitor, and does not prove that the tag is there"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from server.contact.mail import MailServer, letter
 from server.domain.site import Site
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
-from tests.contact.conftest import FROM, Post, mail_server, talk, text_of
+from tests.contact.conftest import FROM, SECRET, Post, mail_server, talk, text_of
 from tests.servers import HERE
 
 MAIL = {"email": "people@shop.example"}
@@ -118,13 +118,29 @@ def test_a_letter_that_is_refused_for_now_is_sent_again_and_arrives_once(office,
     assert len(post.letters) == 1
 
 
-def test_without_a_mail_server_the_message_waits_and_the_log_says_what_to_set(make_office):
-    office = make_office(MAIL)
+def test_without_a_mail_server_the_message_waits_and_goes_as_soon_as_there_is_one(
+    make_office, tmp_path, post, smtp_url
+):
+    office = make_office(MAIL, contact_tries=1)
     office.write()
+    assert not office.outbox.send_next()
+    assert office.log() == [("email", "waiting", [])], "no try is spent, and nobody is told of a failure"
+    assert office.incidents.recent(["shop"]) == []
+    office.settings = Settings.of(
+        data_dir=tmp_path, mail_from=FROM, smtp_url=smtp_url, private_hosts="127.0.0.1"
+    )
     office.send_until_idle()
-    ((_, state, log),) = office.log()
-    assert state == "failed"
-    assert "set SMTP_URL and MAIL_FROM" in log[-1][1]
+    assert len(post.letters) == 1
+
+
+def test_a_webhook_does_not_wait_for_a_mail_server(make_office, receiver):
+    office = make_office({**MAIL, "webhook": receiver.address, "secret": SECRET})
+    office.write()
+    assert office.outbox.send_next()
+    assert sorted((way, state) for way, state, _log in office.log()) == [
+        ("email", "waiting"),
+        ("webhook", "sent"),
+    ]
 
 
 def test_a_mail_server_that_is_not_there_is_named(mail):

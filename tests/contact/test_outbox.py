@@ -177,10 +177,10 @@ def test_a_database_that_fails_for_a_while_does_not_end_the_sending(office, rece
     errors = [StorageError("the disk is full"), RuntimeError("a defect")]
     claim = office.outbox._posts[0].deliveries.claim
 
-    def failing(at, lease):
+    def failing(*arguments):
         if errors:
             raise errors.pop(0)
-        return claim(at, lease)
+        return claim(*arguments)
 
     monkeypatch.setattr(office.outbox._posts[0].deliveries, "claim", failing)
     monkeypatch.setattr("server.contact.outbox.LOOKS_S", 0.01)

@@ -69,8 +69,8 @@ class ContactStore(Store):
         return self._load(select(contact_requests).where(*own).order_by(contact_requests.c.at))
 
     def recent(self, *, limit: int = 50, offset: int = 0, **filters: Any) -> list[ContactRequest]:
-        """Messages, newest first: of the sites in `site_ids` or all, with any delivery in a `state`, `since`
-        then or ever, `until` just before a moment or now."""
+        """Messages, newest first: of the sites in `site_ids` or all, with any delivery in a `state`, and by a
+        `channel` if it is given, `since` then or ever, `until` just before a moment or now."""
         wanted = select(contact_requests).order_by(contact_requests.c.at.desc(), contact_requests.c.id)
         return self._load(wanted.where(*_held(**filters)).limit(limit).offset(offset))
 
@@ -105,21 +105,23 @@ def _held(
     *,
     site_ids: Collection[str] | None = None,
     state: DeliveryState | None = None,
+    channel: Channel | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> Iterator[Any]:
     if site_ids is not None:
         yield contact_requests.c.site_id.in_(site_ids)
     if state is not None:
-        yield _has(contact_deliveries.c.state == state.value)
+        through = [contact_deliveries.c.channel == channel.value] if channel is not None else []
+        yield _has(contact_deliveries.c.state == state.value, *through)
     if since is not None:
         yield contact_requests.c.at >= since
     if until is not None:
         yield contact_requests.c.at < until
 
 
-def _has(condition: Any) -> Any:
-    return exists().where(contact_deliveries.c.request_id == contact_requests.c.id, condition)
+def _has(*conditions: Any) -> Any:
+    return exists().where(contact_deliveries.c.request_id == contact_requests.c.id, *conditions)
 
 
 def _reference() -> str:

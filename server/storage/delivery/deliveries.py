@@ -51,14 +51,16 @@ class Deliveries(Store, Generic[Way]):
         self._owner, self._to = tables.owner, tables.way
         self._way = way
 
-    def claim(self, at: datetime, lease: timedelta) -> Delivery[Way] | None:
-        """Claim the delivery that has been due longest and count the attempt; None if none is due.
+    def claim(self, at: datetime, lease: timedelta, resting: Collection[Way] = ()) -> Delivery[Way] | None:
+        """Claim the delivery that has been due longest and count the attempt; None if none is due. Deliveries
+        through `resting` channels stay due.
 
         Nobody else gets it before `lease` has passed: a worker that is killed loses nothing.
         """
         due = (
             select(self._sent)
             .where(self._sent.c.state == DeliveryState.WAITING.value, self._sent.c.next_at <= at)
+            .where(self._sent.c[self._to].not_in([str(way) for way in resting]))
             .order_by(self._sent.c.next_at, self._sent.c.id)
             .limit(_AT_ONCE)
         )
@@ -104,9 +106,11 @@ class Deliveries(Store, Generic[Way]):
                     connection.execute(insert(self._sent), new_delivery(self._tables, request_id, way, at))
         return len(missing or wanted)
 
-    def due_since(self) -> datetime | None:
-        """Since when the oldest waiting delivery has been due; None if none is."""
+    def due_since(self, resting: Collection[Way] = ()) -> datetime | None:
+        """Since when the oldest waiting delivery has been due, but those through `resting` channels; None if
+        none is."""
         waiting = self._sent.c.state == DeliveryState.WAITING.value
+        waiting &= self._sent.c[self._to].not_in([str(way) for way in resting])
         oldest = select(self._sent.c.next_at).where(waiting, self._sent.c.next_at <= now())
         found: datetime | None = self._scalar(oldest.order_by(self._sent.c.next_at).limit(1))
         return found

@@ -73,6 +73,11 @@ def test_pages_are_filtered_and_sorted(operator, filled):
     assert [query for query, answer in shown.items() if "<script>alert" in answer.text] == []
 
 
+def test_a_page_without_a_state_shows_no_empty_line_on_a_phone(operator, filled):
+    row = next(row for row in operator.get(LIST).text.split("<tr")[2:] if 'class="badge' not in row)
+    assert 'data-label="State"></td>' in row, "cells without content are hidden there"
+
+
 def test_a_query_that_no_link_leads_to_lists_pages_too(operator, filled):
     answer = operator.get(LIST + "?sort=nonsense&state=nonsense&source=nonsense&page=nonsense")
     assert answer.status_code == 200

@@ -82,5 +82,11 @@ def test_what_is_wrong_with_a_new_fact_is_said(operator, card, sent, says):
     assert says in answer.text
 
 
+def test_a_limit_is_said_in_the_readers_language(operator, card):
+    operator.http.environ_base["HTTP_ACCEPT_LANGUAGE"] = "de"
+    answer = operator.send(PAGE, {"kind": "price", "new_value": "x" * 1001})
+    assert "Erlaubt sind höchstens 1000 Zeichen." in answer.text
+
+
 def test_an_unknown_fact_is_not_found(operator, site):
     assert operator.get(f"{PAGE}/nothing").status_code == 404

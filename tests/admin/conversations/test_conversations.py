@@ -35,6 +35,21 @@ def test_questions_are_listed_newest_first_with_answer_citations_model_and_time(
     assert "Answered" in newest
 
 
+def test_an_answer_says_in_words_who_wrote_it(operator, runtime, site):
+    own = ask(runtime, model="curated", outcome=Outcome.CURATED, citations=())
+    refused = ask(runtime, model="embedded", outcome=Outcome.REFUSED, citations=())
+    quoted = ask(runtime, model="embedded")
+    listed = operator.get("/admin/conversations").text
+    assert listed.count("Written by your team") == 1
+    assert listed.count("Quoted from the pages") == 1, "a refusal quotes nothing"
+    assert "<span>curated</span>" not in listed
+    said = [
+        operator.get(f"/admin/conversations/{one.conversation_id}").text for one in (own, refused, quoted)
+    ]
+    assert ["Written by your team" in page for page in said] == [True, False, False]
+    assert ["Quoted from the pages" in page for page in said] == [False, False, True]
+
+
 def test_questions_are_filtered_by_site_outcome_and_days(operator, runtime, site):
     make_site(runtime, "other", "Other", "https://other.example/")
     ask(runtime, question="Answered")

@@ -1,6 +1,7 @@
 """The history of a site's crawls, what two of them tell differently, and one page that is read again."""
 
 import re
+from datetime import UTC, datetime
 from html import unescape
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from crawler.journal import JournalEntry
 from server.storage.crawls.journal import CrawlJournal
 from server.storage.crawls.runs import DECISION, PAGE
+from server.storage.schema.sites import crawls
 from tests.admin.conftest import queued
 from tests.admin.samples import make_crawl, make_long_crawl, make_site
 from tests.admin.samples_content import ROOT, make_other_crawl
@@ -40,6 +42,25 @@ def test_the_history_shows_every_crawl_with_its_figures(operator, runtime, two):
     shown = operator.get(f"{HISTORY}?kind=site").text
     assert "One page<p" not in shown
     assert "None of this kind" not in operator.get(f"{HISTORY}?kind=nonsense&page=-3").text
+
+
+def test_the_days_of_crawls_to_compare_are_in_the_readers_language(operator, runtime, two):
+    with runtime.database.begin() as connection:
+        connection.execute(crawls.update().values(started_at=datetime(2026, 10, 3, 9, 5, tzinfo=UTC)))
+    options = operator.get(HISTORY, headers={"Accept-Language": "de"}).text.split('id="earlier"')[1]
+    assert "03.10.2026, 09:05 UTC" in options
+    assert "Oct" not in options
+
+
+def test_an_address_that_cannot_be_crawled_is_kept_in_its_field(operator, runtime, two):
+    page = f"{HISTORY}/page"
+    answer = operator.send(HISTORY, {"url": "lantern"}, page, follow_redirects=True)
+    assert "is no web address" in answer.text
+    field = re.search(r'<input id="url"[^>]*>', answer.text)[0]
+    assert 'value="lantern"' in field
+    assert '<details class="panel more" open' in answer.text.split('id="url"')[0]
+    answer = operator.send(HISTORY, {"url": "lantern.example/delivery"}, page)
+    assert runtime.stores.crawls.runs("lantern", PAGE)[0].url == "https://lantern.example/delivery"
 
 
 def test_a_site_that_was_never_crawled_says_so(operator, runtime, site):
@@ -153,6 +174,6 @@ def test_one_page_is_read_again(operator, runtime, two):
 @pytest.mark.parametrize("url", ["", "ftp://lantern.example/", "javascript:alert(1)", "mailto:x", "http://"])
 def test_what_is_no_address_is_explained(operator, runtime, two, url):
     answer = operator.send(HISTORY, {"url": url}, f"{HISTORY}/page")
-    assert answer.location == HISTORY
+    assert answer.location.split("?")[0] == HISTORY
     assert 'class="notice problem"' in operator.get(HISTORY).text
     assert queued(runtime) == []

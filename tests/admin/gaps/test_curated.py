@@ -4,6 +4,7 @@ import io
 from dataclasses import replace
 
 import pytest
+from bs4 import BeautifulSoup
 from sqlalchemy import update
 
 from server.domain.curated import CuratedAnswer
@@ -43,6 +44,17 @@ def test_an_answer_is_written_listed_changed_and_removed(operator, runtime, site
     assert (changed.text, changed.enabled) == ("No.", False)
     operator.send(PAGE, {}, f"{one}/remove")
     assert runtime.stores.curated.all("lantern") == []
+
+
+def test_an_answer_is_removed_only_at_the_second_press(operator, runtime, site):
+    runtime.stores.curated.save(CuratedAnswer("lantern", ("Do you deliver?",), "Yes."), "x")
+    page = BeautifulSoup(operator.get(PAGE).text, "html.parser")
+    button = page.select_one(f'form[action="{PAGE}/1/remove"] button')
+    asked = button.find_parent("details")
+    assert asked is not None
+    assert not asked.has_attr("open")
+    assert asked.summary["aria-label"] == "Remove Do you deliver?"
+    assert button.text == "Remove for good"
 
 
 @pytest.mark.parametrize(

@@ -143,12 +143,38 @@ def test_what_needs_attention_is_listed_with_links_that_count_the_same(operator,
         "1 gap is assigned to you.",
         "1 question has no answer on your site.",
         "1 answer got a thumb down.",
+        "1 message of a visitor is on this dashboard only: no mail server is set.",
     }
-    assert [operator.get(address).status_code for address in needs.values()] == [200] * 6
+    assert [operator.get(address).status_code for address in needs.values()] == [200] * 7
+    assert (
+        counted(operator, needs["1 message of a visitor is on this dashboard only: no mail server is set."])
+        == "1"
+    )
     assert counted(operator, needs["1 answer got a thumb down."]) == "1"
     assert "Do you repair radios?" in operator.get(needs["1 gap is assigned to you."]).text
     quiet = operator.get("/admin/?site=lantern").text
     assert "The last crawl of Other" not in quiet
+
+
+@pytest.mark.parametrize(
+    ("state", "said", "page"),
+    [
+        (
+            "held",
+            "is held back: answers got worse. Decide if it goes live.",
+            "/admin/sites/lantern/quality/gate",
+        ),
+        ("paused", "The crawl of Lantern Shop is paused.", "/admin/sites/lantern"),
+    ],
+)
+def test_a_crawl_that_waits_for_a_decision_needs_attention(operator, runtime, site, state, said, page):
+    crawl = begin_crawl(runtime.stores.crawls, "lantern")
+    runtime.stores.crawls.finish(crawl, state, "3 of 20 test questions got worse")
+    shown = operator.get("/admin/").text.split('id="attention"')[1].split("</section>")[0]
+    assert said in shown
+    assert f'href="{page}"' in shown
+    assert "Every crawl and message went through" not in shown
+    assert operator.get(page).status_code == 200
 
 
 def test_what_is_not_known_counts_as_the_last_seven_days_of_every_site(operator, talk):

@@ -65,6 +65,15 @@ def test_an_invitation_makes_an_account_with_its_role_once(app, operator, runtim
     assert actions == ["was refused", "logged in", "accepted an invitation", "was refused", "invited"]
 
 
+def test_roles_are_in_the_readers_language(app, operator, runtime, password_hash):
+    guest = Browser(app)
+    guest.http.environ_base["HTTP_ACCEPT_LANGUAGE"] = "de"
+    assert "als Betrachter eingeladen" in opened(guest, invite(operator)).text
+    runtime.people.operators.create("vera@example.com", password_hash, Role.VIEWER)
+    log_in(guest, email="vera@example.com")
+    assert "Ihre Rolle ist Betrachter, nötig ist die Rolle Inhaber." in guest.get("/admin/settings").text
+
+
 @pytest.mark.parametrize(
     ("fields", "says"),
     [
@@ -108,6 +117,18 @@ def test_a_change_of_role_logs_out_at_once(app, operator, runtime, colleague):
     operator.send("/admin/settings/people", {"role": "viewer"}, f"/admin/settings/people/{colleague}/role")
     assert runtime.people.operators.get(colleague).role is Role.VIEWER
     assert ben.get("/admin/").status_code == 302
+
+
+def test_who_changes_a_role_stays_with_the_people(app, operator, runtime, operator_id, colleague):
+    ben, page = Browser(app), "/admin/settings/people"
+    log_in(ben, email="ben@example.com")
+    same = operator.send(page, {"role": "editor"}, f"{page}/{colleague}/role", follow_redirects=True)
+    assert "Nothing was changed." in same.text
+    assert ben.get("/admin/").status_code == 200
+    assert operator.send(page, {"role": "owner"}, f"{page}/{colleague}/role").location == page
+    own = operator.send(page, {"role": "viewer"}, f"{page}/{operator_id}/role", follow_redirects=True)
+    assert own.request.path == "/admin/", "the settings are closed to a viewer"
+    assert "Your role was changed. You are logged out everywhere else." in own.text
 
 
 def test_the_last_owner_stays_one(operator, runtime, operator_id, colleague):

@@ -44,6 +44,14 @@ def test_without_a_code_nothing_is_made(client, runtime):
     assert runtime.people.operators.count() == 0
 
 
+def test_somebody_who_mistypes_the_password_is_not_asked_for_a_code(client, runtime):
+    token = runtime.people.operators.setup_token()
+    answer = send(client, token, again="something else")
+    assert answer.status_code == 422
+    assert "Setup code" not in answer.text
+    assert f'name="token" value="{token}"' in answer.text
+
+
 def test_the_link_is_kept_for_its_owner_only_and_goes_when_it_is_used(client, runtime):
     folder = runtime.configuration.folder
     folder.setup_link.write_text("an older one, readable by all")

@@ -161,6 +161,12 @@ def test_wrong_wishes_for_a_set_are_told_beside_their_field(operator, runtime, s
         assert runtime.quality.testsets.all("lantern") == [], fields
 
 
+def test_limits_of_numbers_are_written_as_the_reader_writes_them(operator, site):
+    usual = {"count": "0", "unanswerable": "0", "kinds": ["headings"], "seed": "0"}
+    operator.http.environ_base["HTTP_ACCEPT_LANGUAGE"] = "de"
+    assert "von 1 bis 1.000 ein" in operator.send(NEW, usual, f"{NEW}/headings").text
+
+
 def test_conversations_give_liked_questions_with_their_page_and_refused_ones(operator, runtime, site):
     liked = ask(runtime)
     visitor = runtime.dialogue.conversations.get(liked.conversation_id).visitor_id

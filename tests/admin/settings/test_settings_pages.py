@@ -96,6 +96,15 @@ def test_a_changed_setting_holds_at_once_and_is_noted(operator, runtime):
     assert change.details == {"settings": {"SITE_DAILY_TOKENS": ["0", "5000"]}}
 
 
+def test_a_number_is_taken_as_the_page_writes_it(operator, runtime):
+    page = "/admin/settings/answers"
+    operator.http.environ_base["HTTP_ACCEPT_LANGUAGE"] = "de"
+    shown = operator.get(page)
+    assert "Standard: 0,77." in shown.text
+    assert operator.send(page, {**values_of(shown), "curated_threshold": "0,8"}).status_code == 302
+    assert runtime.configuration.settings.retrieval.curated_threshold == 0.8
+
+
 def test_nothing_is_noted_when_nothing_was_changed(operator, runtime):
     assert operator.send(BUDGETS, values_of(operator.get(BUDGETS))).status_code == 302
     assert runtime.people.audit.recent(5) == []

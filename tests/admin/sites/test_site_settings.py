@@ -89,6 +89,12 @@ def test_bad_input_is_said_beside_the_field_and_nothing_is_saved(operator, site,
     assert unsaid == []
 
 
+def test_numbers_are_taken_with_a_comma_too(operator, site, runtime):
+    assert send(operator, daily_cost="2,5", delay_s="0,5").status_code == 302
+    options = runtime.stores.sites.get("lantern").options
+    assert (options["daily_cost"], options["delay_s"]) == (2.5, 0.5)
+
+
 @pytest.fixture
 def checked(site, runtime):
     """The site with 40 questions of each kind: at the default floor, one is refused and half are answered."""
@@ -116,7 +122,7 @@ def test_what_to_expect_of_each_choice_is_said_in_words(operator, checked):
         "50% (37% to 63%) of 40 questions that your site does not answer, and refused 2% (1% to 10%) of 40 that it does."
     ) in shown
     assert "<strong>Refuse more</strong> (saved): at this setting (floor 0.30)" in shown
-    assert "Made from your own pages on 2026-05-31" in shown
+    assert "Made from your own pages on 31 May 2026" in shown
 
 
 def test_an_own_number_has_its_line_too(operator, checked):

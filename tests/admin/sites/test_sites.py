@@ -28,6 +28,13 @@ def test_two_sites_of_one_host_get_two_ids(operator, runtime):
     assert [site.id for site in runtime.stores.sites.all()] == ["example-com", "example-com-2"]
 
 
+def test_two_sites_of_one_host_are_told_apart_by_their_names(operator, runtime):
+    for address in ("https://example.com/", "https://example.com/docs", "https://example.com/shop"):
+        add(operator, address)
+    names = [site.name for site in runtime.stores.sites.all()]
+    assert names == ["example.com", "example.com/docs", "example.com/shop"]
+
+
 @pytest.mark.parametrize(
     ("address", "says"),
     [

@@ -165,6 +165,26 @@ def test_messages_need_an_address_and_a_test_needs_a_server(operator, runtime, w
     assert operator.send(page, {"email": "help@lantern.example"}).location == f"{STEPS}/model"
 
 
+def test_what_was_typed_about_the_mail_server_is_neither_lost_nor_dropped(operator, runtime, walked):
+    page = f"{STEPS}/messages"
+    server = {"smtp_url": "smtp://127.0.0.1:9", "mail_from": "chat@lantern.example"}
+    wrong = operator.send(page, {"email": "nobody", **server}).text
+    assert 'value="smtp://127.0.0.1:9"' in wrong
+    assert 'value="chat@lantern.example"' in wrong
+    operator.send(
+        page, {"email": "help@lantern.example", "smtp_url": "", "mail_from": "chat@lantern.example"}
+    )
+    assert runtime.configuration.settings.contact.mail_from == "chat@lantern.example"
+
+
+def test_outside_the_first_steps_a_step_is_saved_and_leads_to_the_site(operator, runtime, site):
+    page = f"{STEPS}/messages"
+    said = operator.send(page, {"email": "help@lantern.example"}, follow_redirects=True)
+    assert said.request.path == "/admin/sites/lantern"
+    assert "All steps are done" not in said.text
+    assert ContactOptions.of(runtime.stores.sites.get("lantern").options).email == "help@lantern.example"
+
+
 def test_a_model_that_does_not_answer_is_not_saved(operator, runtime, walked, monkeypatch):
     def fail(settings):
         raise ModelError("wrong_key", "the provider refused the key")
