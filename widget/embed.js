@@ -38,7 +38,7 @@
 
   const script = document.currentScript || document.querySelector('script[data-site][src*="/embed.js"]');
   if (!(script instanceof HTMLScriptElement) || !("adoptedStyleSheets" in document)) return;
-  const { site, mode, lang, title, label, accent, position, theme, radius, font, offset, icon, avatar, shortcut, open } = script.dataset;
+  const { site, mode = "", lang, shortcut, open } = script.dataset;
   if (!site) return console.error('Docent: the embed tag needs data-site="ID".');
   if (document.querySelector(`site-chat[data-side][site="${CSS.escape(site)}"]`)) return;
 
@@ -47,9 +47,9 @@
       return JSON.parse(window[kind][`site-chat:${site}:${name}`]);
     } catch {}
   };
-  const language = lang || document.documentElement.lang || navigator.language;
-  const tongue = language.slice(0, 2).toLowerCase();
-  const ask = TEXTS[tongue] || TEXTS.en;
+  const wishes = [lang, document.documentElement.lang, navigator.language, "en"];
+  const tongue = wishes.map((wish) => `${wish}`.slice(0, 2).toLowerCase()).find((tag) => TEXTS[tag]);
+  const ask = TEXTS[tongue];
 
   /** @type {any} */
   const host = document.createElement("site-chat");
@@ -58,8 +58,7 @@
     for (const name in attributes) if (attributes[name]) node.setAttribute(name, attributes[name]);
     return node;
   };
-  dress(host, { site, lang, title, label, accent, position, theme, radius, font, offset, icon, avatar, shortcut });
-  dress(host, { mode: /^(full|modal)$/.test(mode || "") ? mode : "floating" });
+  dress(host, { ...script.dataset, mode: /^(full|modal)$/.test(mode) ? mode : "floating" });
 
   const drawing = () => {
     const space = "http://www.w3.org/2000/svg";
@@ -107,9 +106,9 @@
   };
   // Until the element is upgraded, which removes them.
   for (const method of ["open", "close", "toggle", "ask", "reset"]) host[method] ||= (...given) => use(() => host[method](...given));
-  button.addEventListener("click", () => host.toggle());
-  for (const sign of ["pointerenter", "focus", "touchstart"])
-    button.addEventListener(sign, () => load().then(() => host.prepare(), () => {}), { once: true, passive: true });
+  button.addEventListener("click", () => use(() => host.toggle()));
+  for (const sign of ["pointerenter", "focus"])
+    button.addEventListener(sign, () => load().then(() => host.prepare(), () => {}), { once: true });
 
   const start = () => {
     // Beside the body: page swaps replace it, and a transform on it would move fixed boxes.

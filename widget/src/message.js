@@ -30,7 +30,7 @@ const build = (tree, cite, code) => {
 const spoken = (url) => {
   try {
     const { host, pathname } = new URL(url, location.href);
-    return host + decodeURI(pathname).replace(/\/$/, "");
+    return decodeURI(host + pathname).replace(/\/$/, "");
   } catch {
     return url;
   }
@@ -39,7 +39,7 @@ const spoken = (url) => {
 const proof = ({ link: href, title, quote, url }, attributes = {}) => [
   link(href || url, attributes, title || spoken(url)),
   h("q", {}, quote),
-  h("span", { class: "path" }, spoken(url)),
+  h("div", { class: "path" }, spoken(url)),
 ];
 
 const sourceList = (citations, texts) => {
@@ -207,7 +207,7 @@ export const makeView = (message, { texts, conversation, copy, ask, privacy }, c
   };
 
   const note = (last) => {
-    const { kind, until } = message.error || { until: 0 };
+    const { kind, until } = message.error || /** @type {any} */ ({});
     const again = button({ class: "push", onclick: () => conversation.retry() });
     countdown(again, texts.retry, until);
     const words = h("span", { role: last && kind && "alert" }, kind ? texts[kind] : texts.stopped);

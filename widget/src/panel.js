@@ -45,14 +45,12 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
   const contact = makeContact(context, store);
 
   const menuItems = () => {
-    const talks = conversation.talks.filter(({ started }) => started !== conversation.talk.started);
-    const items = talks.map(({ started, messages }) => {
-      const onclick = () => {
-        toggle(false);
-        conversation.load(started);
-      };
-      return button({ dir: "auto", title: new Date(started).toLocaleString(language), onclick }, messages[0].text);
-    });
+    const others = conversation.talks.filter(({ started }) => started !== conversation.talk.started);
+    const items = others.map(({ started, messages }) => button({ dir: "auto", title: new Date(started).toLocaleString(language), onclick() {
+      toggle(false);
+      follow = true;
+      conversation.load(started);
+    } }, messages[0].text));
     const erase = button({ onclick: () => {
       if (erase.textContent === texts.erase) return (erase.textContent = texts.sure);
       conversation.erase().then(() => announce((erase.textContent = texts.erased)), () => (erase.textContent = texts.unsent));
@@ -83,7 +81,7 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
     ask(words);
   };
   const drawChips = (last) => {
-    const next = ((last ? last.state === "done" && last.suggestions : suggestions) || []).slice(0, 4);
+    const next = (last ? (last.state === "done" && last.suggestions) || [] : suggestions).slice(0, 4);
     const words = next.join("\n");
     if (words === offered) return;
     offered = words;
@@ -106,10 +104,8 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
         view.node.remove();
       }
     const last = messages.findLast(({ role }) => role === "answer");
-    const recent = messages.at(-AT_ONCE) || messages[0];
-    let old = true;
-    for (const message of messages) {
-      old &&= message !== recent;
+    for (const [at, message] of messages.entries()) {
+      const old = at < messages.length - AT_ONCE;
       const view = views.get(message) || makeView(message, context, card);
       if (!views.has(message)) {
         contact.node.before(view.node);
@@ -128,12 +124,11 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
   };
   // Words come faster than anyone sees them.
   const write = (reply) => {
-    const then = () => {
+    if (node["open"] !== false) frame ||= setTimeout(() => {
       frame = 0;
       views.get(reply)?.update(true);
       scroll();
-    };
-    if (node["open"] !== false) frame ||= setTimeout(then, 40);
+    }, 40);
   };
 
   // Who answers: the widget's own words, until the server says it.
@@ -179,9 +174,8 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
       if (reply?.state === "searching") announce(reply.checking ? texts.checking : texts.searching);
       if (reply?.state === "consent") announce(`${conversation.rules.consent?.text || ""} ${texts.agree}`);
       if (reply?.state !== "done" || conversation.busy) return;
-      const { length } = reply.citations;
-      const sources = length ? `${texts.sources}: ${length}` : "";
-      announce(`${views.get(reply)?.node.querySelector(".body").innerText} ${sources}`);
+      const { node } = views.get(reply);
+      announce(`${node.querySelector(".body").innerText} ${node.querySelector("summary")?.innerText || ""}`);
     },
     take: composer.take,
     configure(known) {

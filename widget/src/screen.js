@@ -2,9 +2,9 @@ const lock = new CSSStyleSheet();
 
 /** @type {import("../types").MakeScreen} */
 export const makeScreen = (sheet) => {
-  let filling = new AbortController();
+  let filling;
   return (on) => {
-    filling.abort();
+    filling?.abort();
     document.adoptedStyleSheets = document.adoptedStyleSheets.filter((other) => other !== lock);
     sheet.replaceSync("");
     if (!on) return;

@@ -11,7 +11,7 @@ import { makeStore } from "./store.js";
 const SPOKEN = "en zh ja ko es fr de pt ru ar".split(" ");
 
 const choose = (...wishes) =>
-  wishes.map((wish) => (wish || "").slice(0, 2).toLowerCase()).find((tag) => SPOKEN.includes(tag)) || "en";
+  wishes.map((wish) => `${wish}`.slice(0, 2).toLowerCase()).find((tag) => SPOKEN.includes(tag)) || "en";
 
 const small = matchMedia(SMALL);
 
@@ -30,7 +30,7 @@ class SiteChat extends HTMLElement {
   #shown = false;
   #before;
   #configured = false;
-  #attached = new AbortController();
+  #attached;
   #own = new CSSStyleSheet();
   #fill;
 
@@ -63,7 +63,7 @@ class SiteChat extends HTMLElement {
     }, { signal });
     if (this.#shown) this.#show();
     if (this.#launcher) return;
-    if (!/^(full|modal)$/.test(this.getAttribute("mode") || "")) set(this, "mode", "inline");
+    if (!/^(full|modal)$/.test(/** @type {string} */ (this.getAttribute("mode")))) set(this, "mode", "inline");
     this.prepare();
     if (!this.#inline && !small.matches && (this.hasAttribute("open") || this.#tab.get("open"))) this.open({ focus: false });
   }
