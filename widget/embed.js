@@ -102,7 +102,7 @@
   const use = (then) => {
     button.setAttribute("aria-busy", "true");
     alert.textContent = "";
-    return load().then(then, () => (alert.textContent = `${ask} ↻`)).finally(() => button.removeAttribute("aria-busy"));
+    return load().then(then).catch(() => (alert.textContent = `${ask} ↻`)).finally(() => button.removeAttribute("aria-busy"));
   };
   // Until the element is upgraded, which removes them.
   for (const method of ["open", "close", "toggle", "ask", "reset"]) host[method] ||= (...given) => use(() => host[method](...given));

@@ -5,7 +5,7 @@ export const SMALL = "(max-width: 639.98px), (max-height: 479.98px)";
 // On the accent (--on): black or white, by the luminance on which both can be read equally well.
 const BRIGHT = "calc((.179 - y) * 99999)";
 // The accent as a mark (--mark) can be read with 4.5 : 1: its lightness is at most 43 on white, at least 63 on the dark ground.
-const DARK = "--bg: var(--site-chat-background, #1b1c1e); --ink: var(--site-chat-text, #ecebe8); --mark: lab(from var(--accent) max(l, 63) a b)";
+const DARK = "color-scheme: dark; --bg: var(--site-chat-background, #1b1c1e); --ink: var(--site-chat-text, #ecebe8); --mark: lab(from var(--accent) max(l, 63) a b)";
 
 // Rules for the host must be !important to stand against the page's own. This one is for elements without a loader.
 export const PLACED = `
@@ -20,7 +20,7 @@ export const STYLES = `
 * { box-sizing: border-box; margin: 0; padding: 0 }
 button, input, textarea { font: inherit; color: inherit; background: none; border: 0 }
 button { cursor: pointer }
-.panel { --bg: var(--site-chat-background, #fff); --ink: var(--site-chat-text, #1e1d1b); --soft: color-mix(in srgb, var(--ink) 5%, var(--bg));
+.panel { color-scheme: light; --bg: var(--site-chat-background, #fff); --ink: var(--site-chat-text, #1e1d1b); --soft: color-mix(in srgb, var(--ink) 5%, var(--bg));
   --line: color-mix(in srgb, var(--ink) 17%, var(--bg)); --dim: color-mix(in srgb, var(--ink) 70%, var(--bg)); --round: min(16px, var(--radius)); --width: 400px;
   --on: color(from var(--accent) xyz ${BRIGHT} ${BRIGHT} ${BRIGHT}); --mark: lab(from var(--accent) min(l, 43) a b) }
 @media (prefers-color-scheme: dark) { .panel:not([data-theme="light"]) { ${DARK} } }
