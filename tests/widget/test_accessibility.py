@@ -248,3 +248,54 @@ def test_borders_show_controls_in_forced_colours(visit):
             .map((one) => one.outerHTML.slice(0, 80))"""
     )
     assert bare == []
+
+
+@pytest.mark.parametrize("key", ["Enter", " "])
+def test_the_focus_stays_in_the_panel_when_its_button_goes(opened, script, key):
+    script.faults = [("status", 500)]
+    page = opened()
+    ask(page)
+    again = page.get_by_role("button", name="Try again")
+    again.focus()
+    page.keyboard.press(key)
+    answered(page)
+    assert focused(page) == "Conversation"
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_the_button_to_the_latest_words_does_not_cover_what_is_typed(opened, script):
+    script.done = {"answer_html": "<p>One of many paragraphs.</p>" * 40}
+    page = opened()
+    ask(page)
+    answered(page)
+    page.get_by_role("textbox", name="Ask a question").fill("A line\n" * 9)
+    latest = page.get_by_role("button", name="Go to the latest").bounding_box()
+    assert latest["y"] + latest["height"] <= page.locator(".compose").bounding_box()["y"]
+
+
+def test_a_source_is_shown_whole_where_the_panel_is_low(opened, script):
+    quoted = {
+        "url": "https://harbour.example/",
+        "link": "",
+        "title": "Docks",
+        "quote": "Boats and berths. " * 30,
+    }
+    script.done = {"citations": [{**quoted, "number": number} for number in (1, 2)]}
+    page = opened()
+    ask(page)
+    answered(page)
+    page.set_viewport_size({"width": 800, "height": 300})
+    marker = page.locator(".body a.cite").nth(1)
+    marker.focus()
+    card = page.get_by_role("tooltip").bounding_box()
+    assert card["y"] >= page.get_by_role("dialog").bounding_box()["y"]
+
+
+def test_the_menu_stays_open_where_a_click_focuses_no_button(opened):
+    """In Safari a click on a button focuses what is around it: here the panel."""
+    page = opened()
+    page.get_by_role("button", name="More options").click()
+    page.get_by_role("dialog").focus()
+    page.get_by_role("button", name="Erase my data").click()
+    expect(page.get_by_role("button", name="Press again")).to_be_visible()

@@ -1,6 +1,6 @@
+import { opening } from "./hours.js";
 import { failure } from "./conversation.js";
 import { button, countdown, h, link, set } from "./dom.js";
-import { opening } from "./hours.js";
 
 /** @type {import("../types").Offered} */
 export const offered = (messages) => {

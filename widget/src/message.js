@@ -1,11 +1,11 @@
 import { button, countdown, h, icon, link, set, tool } from "./dom.js";
 import { markdown, parse } from "./markup.js";
 
-const COPY = "M9 9h10v10H9zM5 15V5h10";
+export const COPY = "M9 9h10v10H9zM5 15V5h10";
 const THUMB = "M7 11v9H4v-9zM7 11l4-8q3 0 2 6h7l-2 11H7";
 
 const AGAIN = "M5 12a7 7 0 1 1 2 5M5 19v-4h4";
-const MARKS = {
+export const MARKS = {
   failed: "M12 7v6M12 16h.01M12 3a9 9 0 1 1-.01 0",
   stopped: "M7 7h10v10H7z",
   done: "M5 13l4 4L19 7",
@@ -87,7 +87,7 @@ export const makeCard = () => {
         const { top, bottom } = marker.getBoundingClientRect();
         const below = bottom - panel.top + 8;
         const fits = below + node.offsetHeight < panel.height - 90;
-        node.style.top = `${fits ? below : top - panel.top - node.offsetHeight - 8}px`;
+        node.style.top = `${fits ? below : Math.max(0, top - panel.top - node.offsetHeight - 8)}px`;
       };
       let tapped = false;
       const on = (name, listener) => marker.addEventListener(name, listener);
@@ -174,15 +174,15 @@ export const makeView = (message, { texts, conversation, copy, ask, privacy }, c
     const rate = async (helpful, comment) => {
       try {
         await conversation.rate(message, helpful, comment);
+        if (comment) message.comment = undefined;
+        form.hidden = helpful || !!comment;
         said.textContent = texts.thanks;
       } catch {
         said.textContent = texts.unsent;
       }
       set(up, "aria-pressed", `${message.helpful === true}`);
       set(down, "aria-pressed", `${message.helpful === false}`);
-      if (comment) message.comment = undefined;
-      form.hidden = message.helpful !== false || !!comment;
-      if (!helpful && !form.hidden) words.focus();
+      if (!form.hidden) words.focus();
       else if (comment) down.focus();
     };
     const onsubmit = (event) => {

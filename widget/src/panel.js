@@ -1,7 +1,7 @@
-import { makeComposer } from "./composer.js";
+import { COPY, makeCard, makeView, MARKS } from "./message.js";
 import { makeContact } from "./contact.js";
-import { button, CLOSE, h, link, rename, set, tool } from "./dom.js";
-import { makeCard, makeView } from "./message.js";
+import { makeComposer } from "./composer.js";
+import { button, CLOSE, h, link, set, tool } from "./dom.js";
 
 const AT_ONCE = 20;
 const PLUS = "M12 5v14M5 12h14";
@@ -30,13 +30,16 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
   };
   const copy = (words, copier) =>
     navigator.clipboard?.writeText(words).then(() => {
-      rename(copier, texts.copied);
+      const path = copier.querySelector("path");
+      set(path, "d", MARKS.done);
       announce(texts.copied);
-      setTimeout(() => rename(copier, texts.copy), 2000);
+      setTimeout(set, 2000, path, "d", COPY);
     }, () => {});
   const tell = (words) => {
     announce(words);
     log.focus();
+    leave();
+    log.scrollTo(0, log.scrollHeight);
   };
   const privacy = (consent) => (consent?.privacy_url ? [" ", link(consent.privacy_url, {}, texts.privacy)] : []);
   const context = { texts, language, conversation, copy, ask, privacy, tell };
@@ -69,7 +72,10 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
   const moved = () => {
     latest.hidden = log.scrollHeight - log.scrollTop - log.clientHeight < 48;
   };
+  // The visitor moves the words: by wheel, finger, scroll bar or key.
   const leave = () => (follow = false);
+  const grab = ({ target }) => target === log && leave();
+  const press = ({ key }) => /Up|Down|Home|End/.test(key) && leave();
   // Follows the text as it grows, but never past the question: reading begins at its top.
   const scroll = () => {
     if (follow && question) log.scrollTop = question.offsetTop - log.offsetTop - 12;
@@ -97,6 +103,7 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
   };
   const draw = () => {
     const { messages } = conversation.talk;
+    const inside = node.matches(":focus-within");
     const wanted = new Set(messages);
     for (const [message, view] of views)
       if (!wanted.has(message) && views.delete(message)) {
@@ -121,6 +128,8 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
     contact.draw();
     composer.draw();
     scroll();
+    // A button that is gone takes the focus along, out of the panel.
+    if (inside && !node.matches(":focus-within")) log.focus();
   };
   // Words come faster than anyone sees them.
   const write = (reply) => {
@@ -136,9 +145,9 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
   conversation.rules.disclosure = { text: texts.about };
   const hello = h("p", { class: "hello", part: "greeting", dir: "auto" }, texts.hello);
   const chips = h("div", { class: "chips" });
-  const log = h("div", { class: "log", part: "log", role: "log", "aria-live": "off", "aria-label": texts.log, tabindex: 0, onscroll: moved, onwheel: leave, ontouchmove: leave }, hello, contact.node, chips);
-  const latest = tool(texts.latest, DOWN, () => log.scrollTo(0, log.scrollHeight), { class: "tool latest" });
-  const onfocusout = ({ relatedTarget: next }) => next && next !== more && !menu.contains(next) && toggle(false);
+  const log = h("div", { class: "log", part: "log", role: "log", "aria-live": "off", "aria-label": texts.log, tabindex: 0, onscroll: moved, onwheel: leave, ontouchmove: leave, onpointerdown: grab, onkeydown: press }, hello, contact.node, chips);
+  const latest = tool(texts.latest, DOWN, () => tell(""), { class: "tool latest" });
+  const onfocusout = ({ relatedTarget: next }) => next && next !== more && next !== node && !menu.contains(next) && toggle(false);
   const menu = h("div", { class: "menu", part: "menu", id: "menu", hidden: true, onfocusout });
   const more = tool(texts.more, DOTS, () => toggle(menu.hidden), { "aria-expanded": "false", "aria-controls": "menu" });
   const fresh = tool(texts.fresh, PLUS, () => {
