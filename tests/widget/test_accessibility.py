@@ -299,3 +299,36 @@ def test_the_menu_stays_open_where_a_click_focuses_no_button(opened):
     page.get_by_role("dialog").focus()
     page.get_by_role("button", name="Erase my data").click()
     expect(page.get_by_role("button", name="Press again")).to_be_visible()
+
+
+def test_a_question_that_is_longer_than_the_panel_leaves_room_for_its_answer(opened, script):
+    script.configuration = {"limits": {"message_chars": 4000}}
+    page = opened()
+    ask(page, "I would like to know all about the docks. " * 60)
+    answered(page)
+    expect(page.locator(".body > p").first).to_be_in_viewport(ratio=1)
+
+
+def test_the_button_to_the_latest_words_is_there_as_long_as_they_are_out_of_sight(opened, script):
+    """An on-screen keyboard, or a phone that is turned, takes room from the words and gives it back."""
+    html = "<p>One of several paragraphs.</p>" * 10
+    script.done = {"answer_html": html, "citations": [], "suggestions": []}
+    page = opened()
+    page.set_viewport_size({"width": 1280, "height": 900})
+    ask(page)
+    answered(page)
+    latest = page.get_by_role("button", name="Go to the latest")
+    expect(latest).to_be_hidden()
+    page.set_viewport_size({"width": 1280, "height": 500})
+    expect(latest).to_be_visible()
+    page.set_viewport_size({"width": 1280, "height": 900})
+    expect(latest).to_be_hidden()
+
+
+def test_a_title_in_another_script_begins_where_the_lines_below_it_begin(opened):
+    page = opened(lang="ar")
+    box = page.get_by_role("heading", level=2).evaluate(
+        """(heading) => { const words = document.createRange(); words.selectNodeContents(heading);
+          return [words, heading.nextSibling].map((one) => one.getBoundingClientRect().right) }"""
+    )
+    assert abs(box[0] - box[1]) < 2

@@ -1,6 +1,6 @@
 // What the server's cleaning leaves in an answer.
 const ALLOWED = /^(a|p|br|strong|em|mark|del|sup|code|pre|blockquote|[uo]l|li|table|t(head|body|r|h|d)|h3)$/;
-const TOKEN = /<!--[^]*?(?:-->|$)|<(\/?)([a-z][\w-]*)((?:"[^"]*"|'[^']*'|[^'">])*)>|[^<]+|</gi;
+const TOKEN = /<!--[^]*?(?:-->|$)|<(\/?)([a-z][\w-]*)((?:"[^"]*"|[^">])*)>|[^<]+|</gi;
 const ATTRIBUTE = /(href|data-cite|start)\s*=\s*(["'])(.*?)\2|[^\s=]+(\s*=\s*(["']).*?\5)?/gis;
 const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', nbsp: "\u00a0" };
 const DEEPEST = 30;

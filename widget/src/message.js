@@ -157,7 +157,7 @@ export const makeView = (message, { texts, conversation, copy, ask, privacy }, c
     const trees = whole ? parse(html) : markdown(text.slice(settled.length));
     const next = trees.map((tree) => {
       const words = JSON.stringify(tree);
-      return words.includes("data-cite") ? JSON.stringify([words, citations]) : words;
+      return words.includes("data-cite") ? words + JSON.stringify(citations) : words;
     });
     const { count } = settled;
     let same = 0;
@@ -167,8 +167,6 @@ export const makeView = (message, { texts, conversation, copy, ask, privacy }, c
     blocks.splice(count, blocks.length, ...next);
     if (!whole) settle();
   };
-
-  const plain = () => [message.text, ...message.citations.map(({ number, title, url }) => `[${number}] ${title} ${url}`)].join("\n\n");
 
   const acts = () => {
     const rate = async (helpful, comment) => {
@@ -189,7 +187,7 @@ export const makeView = (message, { texts, conversation, copy, ask, privacy }, c
       event.preventDefault();
       if (words.value.trim()) rate(false, words.value.trim());
     };
-    const copier = tool(texts.copy, COPY, () => copy(plain(), copier));
+    const copier = tool(texts.copy, COPY, () => copy([message.text, ...message.citations.map(({ number, title, url }) => `[${number}] ${title} ${url}`)].join("\n\n"), copier));
     const up = tool(texts.helpful, THUMB, () => rate(true), { "aria-pressed": `${message.helpful === true}` });
     const down = tool(texts.unhelpful, THUMB, () => rate(false), { class: "tool down", "aria-pressed": `${message.helpful === false}` });
     const said = h("span", { role: "status" });

@@ -76,9 +76,9 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
   const leave = () => (follow = false);
   const grab = ({ target }) => target === log && leave();
   const press = ({ key }) => /Up|Down|Home|End/.test(key) && leave();
-  // Follows the text as it grows, but never past the question: reading begins at its top.
+  // Follows the text as it grows, but never past the question: reading begins at its top, or, where that is long, near its end.
   const scroll = () => {
-    if (follow && question) log.scrollTop = question.offsetTop - log.offsetTop - 12;
+    if (follow && question) log.scrollTop = question.offsetTop - log.offsetTop + Math.max(-12, question.offsetHeight - log.clientHeight / 2);
     moved();
   };
 
@@ -172,6 +172,7 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
   );
 
   resize(!!store.get("wide"));
+  new ResizeObserver(moved).observe(log);
 
   return {
     node,

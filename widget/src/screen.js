@@ -11,10 +11,10 @@ export const makeScreen = (sheet) => {
     filling = new AbortController();
     const { signal } = filling;
     const view = window.visualViewport;
-    const fit = () => view && sheet.replaceSync(`:host { --height: ${view.height}px; --top: ${view.offsetTop}px }`);
+    const fit = () => view && sheet.replaceSync(`:host{--height:${view.height}px;--top:${view.offsetTop}px}`);
     // The room of a scroll bar stays, or the page would move.
     const gutter = innerWidth > document.documentElement.clientWidth ? "stable" : "auto";
-    lock.replaceSync(`html { overflow: hidden !important; scrollbar-gutter: ${gutter} !important }`);
+    lock.replaceSync(`html{overflow:hidden!important;scrollbar-gutter:${gutter}!important}`);
     document.adoptedStyleSheets.push(lock);
     for (const sign of ["resize", "scroll"]) view?.addEventListener(sign, fit, { signal });
     fit();

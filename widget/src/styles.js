@@ -5,7 +5,7 @@ export const SMALL = "(max-width: 639.98px), (max-height: 479.98px)";
 // On the accent (--on): black or white, by the luminance on which both can be read equally well.
 const BRIGHT = "calc((.179 - y) * 99999)";
 // The accent as a mark (--mark) can be read with 4.5 : 1: its lightness is at most 43 on white, at least 63 on the dark ground.
-const DARK = "color-scheme: dark; --bg: var(--site-chat-background, #1b1c1e); --ink: var(--site-chat-text, #ecebe8); --mark: lab(from var(--accent) max(l, 63) a b)";
+const DARK = "color-scheme:dark;--bg:var(--site-chat-background,#1b1c1e);--ink:var(--site-chat-text,#ecebe8);--mark:lab(from var(--accent) max(l,63) a b)";
 
 // Rules for the host must be !important to stand against the page's own. This one is for elements without a loader.
 export const PLACED = `
@@ -50,6 +50,7 @@ dialog.panel { position: fixed; inset: auto; max-width: none; max-height: none; 
 .head { display: flex; align-items: center; gap: 2px; padding: 12px 10px; padding-inline-start: 18px; border-bottom: 1px solid var(--line) }
 hgroup { flex: 1; min-width: 0; line-height: 1.3 }
 .avatar { width: 34px; height: 34px; margin-inline-end: 10px; border-radius: 50%; object-fit: cover }
+h2 { width: fit-content }
 h2, h3 { font-size: 1em; font-weight: 600 }
 h2, .path, .menu button { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 hgroup p, .path, q, .menu p, .wait, summary, b, .acts, #foot { color: var(--dim) }
