@@ -31,14 +31,15 @@
 .launcher:hover { filter: brightness(1.15) }
 .launcher:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; box-shadow: 0 0 0 3px #fff }
 .launcher svg { width: 24px; height: 24px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round }
-.launcher[aria-expanded="true"] :is(svg:first-child, span), .launcher[aria-expanded="false"] svg + svg, span:empty { display: none }
+.launcher[aria-expanded="true"] :is(path:first-child, span), .launcher[aria-expanded="false"] path + path, span:empty { display: none }
 .launcher[aria-busy] svg { opacity: .5 }
 .launcher + :not(:empty) { position: absolute; bottom: 68px; inset-inline-end: 0; width: 15em; padding: 12px; border-radius: 12px; color: #1e1d1b; background: #fff; border: 1px solid #999 }
 @supports not (color: lab(from red l a b)) { .launcher { color: #fff; background: #1a7868 } }`;
 
+  /** @type {any} */
   const script = document.currentScript || document.querySelector('script[data-site][src*="/embed.js"]');
-  if (!(script instanceof HTMLScriptElement) || !("adoptedStyleSheets" in document)) return;
-  const { site, mode, lang, title, label, accent, position, theme, radius, font, offset, icon, avatar, shortcut, open } = script.dataset;
+  if (!script || !("adoptedStyleSheets" in document)) return;
+  const { site, mode = "", lang, shortcut, open } = script.dataset;
   if (!site) return console.error('Docent: the embed tag needs data-site="ID".');
   if (document.querySelector(`site-chat[data-side][site="${CSS.escape(site)}"]`)) return;
 
@@ -47,9 +48,9 @@
       return JSON.parse(window[kind][`site-chat:${site}:${name}`]);
     } catch {}
   };
-  const language = lang || document.documentElement.lang || navigator.language;
-  const tongue = language.slice(0, 2).toLowerCase();
-  const ask = TEXTS[tongue] || TEXTS.en;
+  const wishes = [lang, document.documentElement.lang, navigator.language, "en"];
+  const tongue = wishes.map((wish) => `${wish}`.slice(0, 2).toLowerCase()).find((tag) => TEXTS[tag]);
+  const ask = TEXTS[tongue];
 
   /** @type {any} */
   const host = document.createElement("site-chat");
@@ -58,21 +59,18 @@
     for (const name in attributes) if (attributes[name]) node.setAttribute(name, attributes[name]);
     return node;
   };
-  dress(host, { site, lang, title, label, accent, position, theme, radius, font, offset, icon, avatar, shortcut });
-  dress(host, { mode: /^(full|modal)$/.test(mode || "") ? mode : "floating" });
+  dress(host, { ...script.dataset, mode: /^(full|modal)$/.test(mode) ? mode : "floating" });
 
-  const drawing = () => {
-    const space = "http://www.w3.org/2000/svg";
-    const svg = dress(document.createElementNS(space, "svg"), { viewBox: "0 0 24 24", "aria-hidden": "true" });
-    return svg.appendChild(dress(document.createElementNS(space, "path"), { d: "M6 6l12 12M18 6L6 18" }));
-  };
-  const [sign, cross] = [drawing(), drawing()];
+  const draw = (tag, attributes) => dress(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes);
+  const sign = draw("path", {});
+  const svg = draw("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" });
+  svg.append(sign, draw("path", { d: "M6 6l12 12M18 6L6 18" }));
   const words = document.createElement("span");
   const alert = dress(document.createElement("div"), { role: "alert" });
   const button = dress(document.createElement("button"), {
     class: "launcher", part: "launcher", type: "button", "aria-expanded": "false", "aria-haspopup": "dialog",
   });
-  button.append(sign.parentNode, cross.parentNode, words);
+  button.append(svg, words);
   root.append(button, alert);
 
   // By the attributes, then by what the site's configuration says: the module calls it when that has come.
@@ -103,13 +101,13 @@
   const use = (then) => {
     button.setAttribute("aria-busy", "true");
     alert.textContent = "";
-    return load().then(then, () => (alert.textContent = `${ask} ↻`)).finally(() => button.removeAttribute("aria-busy"));
+    return load().then(then).catch(() => (alert.textContent = `${ask} ↻`)).finally(() => button.removeAttribute("aria-busy"));
   };
   // Until the element is upgraded, which removes them.
   for (const method of ["open", "close", "toggle", "ask", "reset"]) host[method] ||= (...given) => use(() => host[method](...given));
-  button.addEventListener("click", () => host.toggle());
-  for (const sign of ["pointerenter", "focus", "touchstart"])
-    button.addEventListener(sign, () => load().then(() => host.prepare(), () => {}), { once: true, passive: true });
+  button.addEventListener("click", () => use(() => host.toggle()));
+  for (const sign of ["pointerenter", "focus"])
+    button.addEventListener(sign, () => load().then(() => host.prepare(), () => {}), { once: true });
 
   const start = () => {
     // Beside the body: page swaps replace it, and a transform on it would move fixed boxes.
@@ -122,8 +120,7 @@
     else if (shortcut || !navigator["connection"]?.saveData) {
       // On the first page it learns what the site looks like; later ones know.
       const idle = () => (window.requestIdleCallback || setTimeout)(() => load().then(() => look || host.prepare()).catch(() => {}));
-      if (document.readyState === "complete") idle();
-      else addEventListener("load", idle);
+      document.readyState === "complete" ? idle() : addEventListener("load", idle);
     }
   };
   if (document.body) start();

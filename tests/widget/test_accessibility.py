@@ -248,3 +248,87 @@ def test_borders_show_controls_in_forced_colours(visit):
             .map((one) => one.outerHTML.slice(0, 80))"""
     )
     assert bare == []
+
+
+@pytest.mark.parametrize("key", ["Enter", " "])
+def test_the_focus_stays_in_the_panel_when_its_button_goes(opened, script, key):
+    script.faults = [("status", 500)]
+    page = opened()
+    ask(page)
+    again = page.get_by_role("button", name="Try again")
+    again.focus()
+    page.keyboard.press(key)
+    answered(page)
+    assert focused(page) == "Conversation"
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_the_button_to_the_latest_words_does_not_cover_what_is_typed(opened, script):
+    script.done = {"answer_html": "<p>One of many paragraphs.</p>" * 40}
+    page = opened()
+    ask(page)
+    answered(page)
+    page.get_by_role("textbox", name="Ask a question").fill("A line\n" * 9)
+    latest = page.get_by_role("button", name="Go to the latest").bounding_box()
+    assert latest["y"] + latest["height"] <= page.locator(".compose").bounding_box()["y"]
+
+
+def test_a_source_is_shown_whole_where_the_panel_is_low(opened, script):
+    quoted = {
+        "url": "https://harbour.example/",
+        "link": "",
+        "title": "Docks",
+        "quote": "Boats and berths. " * 30,
+    }
+    script.done = {"citations": [{**quoted, "number": number} for number in (1, 2)]}
+    page = opened()
+    ask(page)
+    answered(page)
+    page.set_viewport_size({"width": 800, "height": 300})
+    marker = page.locator(".body a.cite").nth(1)
+    marker.focus()
+    card = page.get_by_role("tooltip").bounding_box()
+    assert card["y"] >= page.get_by_role("dialog").bounding_box()["y"]
+
+
+def test_the_menu_stays_open_where_a_click_focuses_no_button(opened):
+    """In Safari a click on a button focuses what is around it: here the panel."""
+    page = opened()
+    page.get_by_role("button", name="More options").click()
+    page.get_by_role("dialog").focus()
+    page.get_by_role("button", name="Erase my data").click()
+    expect(page.get_by_role("button", name="Press again")).to_be_visible()
+
+
+def test_a_question_that_is_longer_than_the_panel_leaves_room_for_its_answer(opened, script):
+    script.configuration = {"limits": {"message_chars": 4000}}
+    page = opened()
+    ask(page, "I would like to know all about the docks. " * 60)
+    answered(page)
+    expect(page.locator(".body > p").first).to_be_in_viewport(ratio=1)
+
+
+def test_the_button_to_the_latest_words_is_there_as_long_as_they_are_out_of_sight(opened, script):
+    """An on-screen keyboard, or a phone that is turned, takes room from the words and gives it back."""
+    html = "<p>One of several paragraphs.</p>" * 10
+    script.done = {"answer_html": html, "citations": [], "suggestions": []}
+    page = opened()
+    page.set_viewport_size({"width": 1280, "height": 900})
+    ask(page)
+    answered(page)
+    latest = page.get_by_role("button", name="Go to the latest")
+    expect(latest).to_be_hidden()
+    page.set_viewport_size({"width": 1280, "height": 500})
+    expect(latest).to_be_visible()
+    page.set_viewport_size({"width": 1280, "height": 900})
+    expect(latest).to_be_hidden()
+
+
+def test_a_title_in_another_script_begins_where_the_lines_below_it_begin(opened):
+    page = opened(lang="ar")
+    box = page.get_by_role("heading", level=2).evaluate(
+        """(heading) => { const words = document.createRange(); words.selectNodeContents(heading);
+          return [words, heading.nextSibling].map((one) => one.getBoundingClientRect().right) }"""
+    )
+    assert abs(box[0] - box[1]) < 2

@@ -220,3 +220,15 @@ def test_erasing_takes_what_was_typed_into_the_form_along(opened, script):
     expect(page.locator("article")).to_have_count(0)
     assert "ada@" not in page.evaluate("JSON.stringify(Object.entries(localStorage))")
     expect(page.locator(".contact")).to_be_hidden()
+
+
+def test_after_a_long_answer_the_reference_is_in_sight(opened, script):
+    offers(script)
+    script.done = {"answer_html": "<p>One of many paragraphs.</p>" * 60}
+    page = opened()
+    ask(page)
+    answered(page)
+    page.get_by_role("button", name="More options").click()
+    page.get_by_role("button", name="Write to the team").click()
+    write(page, words="Please call me.")
+    expect(page.locator("article").filter(has_text="R-1")).to_be_in_viewport()

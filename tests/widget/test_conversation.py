@@ -570,3 +570,127 @@ def test_a_long_conversation_stays_quick_and_is_kept_in_bounds(opened, script, p
     kept = page.evaluate("JSON.parse(localStorage['site-chat:harbour:talks'])[0].messages")
     assert len(kept) == 200
     assert kept[-2]["text"] == "One more?"
+
+
+PARAGRAPHS = [f"Paragraph {number} tells when boats may come and go.\n\n" for number in range(60)]
+
+
+@pytest.mark.parametrize("way", ["button", "key", "scroll bar"])
+def test_who_scrolls_while_words_arrive_stays_there(opened, script, monkeypatch, way):
+    monkeypatch.setattr(service, "DELTAS", PARAGRAPHS)
+    script.done = {"answer": "".join(PARAGRAPHS), "answer_html": ""}
+    script.faults = [("hold", 50)]
+    page = opened()
+    ask(page)
+    expect(page.locator(".body")).to_contain_text("Paragraph 47 ")
+    log = page.get_by_role("log")
+    if way == "button":
+        page.get_by_role("button", name="Go to the latest").click()
+        expect(log).to_be_focused()
+    elif way == "key":
+        log.focus()
+        page.keyboard.press("End")
+    else:
+        log.dispatch_event("pointerdown")
+        log.evaluate("(log) => log.scrollTo(0, 9e9)")
+    page.wait_for_function(
+        """() => { const log = document.querySelector("site-chat").shadowRoot.querySelector(".log");
+          return log.scrollHeight - log.clientHeight - log.scrollTop < 2 }"""
+    )
+    before = log.evaluate("(log) => log.scrollTop")
+    script.hold.set()
+    answered(page)
+    assert abs(log.evaluate("(log) => log.scrollTop") - before) < 2
+
+
+def test_an_earlier_conversation_is_shown_from_its_last_question(opened, script, monkeypatch):
+    monkeypatch.setattr(service, "DELTAS", PARAGRAPHS)
+    script.done = {"answer": "".join(PARAGRAPHS), "answer_html": ""}
+    page = opened()
+    ask(page, "First of all?")
+    answered(page)
+    ask(page, "And then?")
+    answered(page, 2)
+    page.get_by_role("button", name="New chat").click()
+    ask(page, "Something else?")
+    answered(page)
+    log = page.get_by_role("log")
+    log.hover()
+    before = log.evaluate("(log) => log.scrollTop")
+    page.mouse.wheel(0, 300)
+    expect(log).not_to_have_js_property("scrollTop", before)
+    page.get_by_role("button", name="More options").click()
+    page.get_by_role("button", name="First of all?").click()
+    expect(page.locator(".you").last).to_have_text("And then?")
+    expect(page.locator(".you").last).to_be_in_viewport()
+
+
+def test_what_was_asked_on_the_next_page_is_there_on_the_way_back(opened):
+    """The browser keeps the page as it was, and tells it nothing of what happened meanwhile."""
+    page = opened()
+    ask(page)
+    answered(page)
+    page.evaluate(
+        """() => { const key = "site-chat:harbour:talks", [talk] = JSON.parse(localStorage[key]);
+          talk.messages.push({ role: "visitor", text: "Asked on the next page" }, { ...talk.messages[1], id: "m9" });
+          localStorage[key] = JSON.stringify([talk]);
+          dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true })); }"""
+    )
+    expect(page.locator(".you").last).to_have_text("Asked on the next page")
+    page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
+    assert "Asked on the next page" in page.evaluate("localStorage['site-chat:harbour:talks']")
+
+
+@pytest.mark.parametrize("where", ["here", "in another tab"])
+def test_an_answer_that_is_still_being_written_is_erased_too(opened, profile, script, server, where):
+    script.faults = [("hold", 4)]
+    page = opened()
+    ask(page, "My secret?")
+    expect(page.locator(".body")).to_contain_text("open at 06:00")
+    eraser = page
+    if where == "in another tab":
+        eraser = profile.new_page()
+        eraser.goto(server.home + "/")
+        eraser.locator(".launcher").click()
+    eraser.get_by_role("button", name="More options").click()
+    eraser.get_by_role("button", name="Erase my data").click()
+    eraser.get_by_role("button", name="Press again").click()
+    expect(eraser.get_by_role("button", name="Your data has been erased.")).to_be_visible()
+    expect(page.locator("article")).to_have_count(0)
+    script.hold.set()
+    ask(page, "And now?")
+    answered(page)
+    assert "secret" not in page.evaluate("JSON.stringify(Object.entries(localStorage))")
+
+
+def test_a_copied_answer_shows_that_it_is_copied(opened, profile):
+    profile.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = opened()
+    ask(page)
+    answered(page)
+    button = page.locator(".acts").get_by_role("button", name="Copy")
+    before = button.locator("path").get_attribute("d")
+    button.click()
+    expect(button.locator("path")).not_to_have_attribute("d", before)
+    expect(page.locator(".sr")).to_have_text("Copied")
+    assert "The docks open" in page.evaluate("navigator.clipboard.readText()")
+    expect(button.locator("path")).to_have_attribute("d", before)
+
+
+def test_a_comment_that_could_not_be_sent_can_be_sent_again(opened, script):
+    page = opened()
+    ask(page)
+    answered(page)
+    page.get_by_role("button", name="Not helpful").click()
+    reason = page.get_by_role("textbox", name="What was wrong")
+    reason.fill("The hours are old.")
+    script.refusals = {"feedback": 500}
+    send = page.locator(".comment").get_by_role("button", name="Send")
+    send.click()
+    expect(page.locator(".acts")).to_contain_text("did not work")
+    expect(reason).to_have_value("The hours are old.")
+    script.refusals = {}
+    send.click()
+    expect(page.locator(".acts")).to_contain_text("Thank you.")
+    expect(reason).to_be_hidden()
+    assert script.feedback[-1]["comment"] == "The hours are old."

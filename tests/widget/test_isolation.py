@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.widget.conftest import TAG
+from tests.widget.service import PLAIN_PAGE
 from tests.widget.test_conversation import answered, ask
 
 POLICY = (
@@ -195,3 +197,61 @@ def test_the_panel_stays_open_from_page_to_page(opened, server):
     page.locator(".launcher").click()
     page.goto(server.home + "/")
     expect(page.locator(".launcher")).to_have_attribute("aria-expanded", "false")
+
+
+def test_keys_typed_into_the_chat_do_nothing_on_the_page(opened):
+    page = opened("data-shortcut=mod+k")
+    # As Sphinx, mdBook and Read the Docs listen: inside a shadow root they see no field.
+    page.evaluate(
+        """() => { window.keys = [];
+          for (const sign of ["keydown", "keypress", "keyup"])
+            document.addEventListener(sign, ({ key, target }) => ["INPUT", "TEXTAREA"].includes(target.tagName) || keys.push(key)) }"""
+    )
+    box = page.get_by_role("textbox", name="Ask a question")
+    box.press_sequentially("s/")
+    box.press("ArrowLeft")
+    page.get_by_role("log").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("keys") == []
+    assert box.input_value() == "s/"
+    page.keyboard.press("Control+p")
+    assert "p" in page.evaluate("keys"), "the page's own shortcuts with Ctrl still work"
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_when_the_words_of_the_panel_cannot_be_fetched_the_launcher_offers_it_again(visit, profile):
+    profile.route("**/src/texts/*", lambda route: route.abort())
+    page = visit()
+    page.wait_for_function("!!customElements.get('site-chat')")
+    page.locator(".launcher").click()
+    expect(page.get_by_role("alert")).to_have_text("Ask a question ↻")
+    profile.unroute("**/src/texts/*")
+    page.locator(".launcher").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    "talks", ['{"a": 1}', "[null]", '[{"started": NOW, "messages": [{"role": "answer"}]}]']
+)
+def test_kept_conversations_that_cannot_be_shown_do_not_keep_the_chat_closed(visit, server, talks):
+    page = visit()
+    page.evaluate(
+        "(talks) => (localStorage['site-chat:harbour:talks'] = talks.replace('NOW', Date.now()))", talks
+    )
+    page.goto(server.home + "/")
+    page.locator(".launcher").click()
+    ask(page)
+    answered(page)
+    expect(page.locator("article")).to_have_count(2)
+
+
+def test_the_launcher_speaks_the_language_of_the_panel(browser, server, script):
+    """Where the widget does not speak the page's language, both take the browser's."""
+    context = browser.new_context(locale="de-DE")
+    script.pages["/"] = (PLAIN_PAGE.format(lang="nl", head=TAG.format(""), body=""), {})
+    page = context.new_page()
+    page.goto(server.home + "/")
+    page.get_by_role("button", name="Frage stellen").click()
+    expect(page.get_by_role("textbox", name="Frage stellen")).to_be_visible()
+    context.close()

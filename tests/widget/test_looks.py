@@ -265,3 +265,12 @@ def test_a_visitor_can_widen_the_panel_and_it_stays_so(opened, server):
 def test_a_picture_that_cannot_be_fetched_is_not_shown(opened):
     page = opened('data-avatar="/nothing.png"')
     expect(page.locator(".avatar")).to_be_hidden()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_browsers_own_parts_such_as_scroll_bars_have_the_panels_scheme(visit, scheme):
+    page = visit(f"data-theme={scheme}", head='<meta name="color-scheme" content="dark light">')
+    page.emulate_media(color_scheme="light" if scheme == "dark" else "dark")
+    page.locator(".launcher").click()
+    page.locator(".chip").first.wait_for()
+    assert page.locator(".log").evaluate("(log) => getComputedStyle(log).colorScheme") == scheme

@@ -62,7 +62,6 @@ export const makeApi = (base, site, store, language) => {
     },
     async erase() {
       if (store.get("visitor")) await known("DELETE", "visitors/me");
-      for (const name of ["visitor", "consent"]) store.set(name, null);
     },
     async *chat(body, last, signal, working) {
       const own = new AbortController();

@@ -1,13 +1,11 @@
+import { opening } from "./hours.js";
 import { failure } from "./conversation.js";
 import { button, countdown, h, link, set } from "./dom.js";
-import { opening } from "./hours.js";
 
 /** @type {import("../types").Offered} */
 export const offered = (messages) => {
-  if (messages.at(-1)?.role !== "answer") return "";
-  const replies = /** @type {import("../types").Reply[]} */ (messages.filter(({ role }) => role === "answer"));
-  const last = replies[replies.length - 1];
-  if (last.state !== "done") return "";
+  const last = /** @type {import("../types").Reply | undefined} */ (messages.at(-1));
+  if (last?.state !== "done") return "";
   if (last.outcome === "handoff") return "open";
   return last.outcome === "limited" || last.outcome === "refused" ? "closed" : "";
 };
@@ -75,7 +73,7 @@ export const makeContact = ({ texts, language, conversation, privacy, tell }, st
     hours.textContent = rules.open === false ? `${texts.closed} ${back}` : rules.hours;
     const { consent } = conversation.rules;
     const page = rules.link ? [" ", link(rules.link, {}, texts.contact_page)] : [];
-    terms.replaceChildren(...(conversation.agreed() ? [texts.attached] : [texts.attached, " ", consent?.text || "", " ", ...privacy(consent)]), ...page);
+    terms.replaceChildren(texts.attached, ...(conversation.agreed() ? [] : [" ", consent?.text || "", " ", ...privacy(consent)]), ...page);
     if (!send.disabled) send.textContent = conversation.agreed() ? texts.send : texts.agree;
     email.value = draft.email || "";
     message.value = draft.message ?? (conversation.talk.messages.findLast(({ role }) => role === "visitor")?.text || "");

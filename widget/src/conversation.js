@@ -60,6 +60,11 @@ export const makeConversation = (api, store, tab, changed) => {
     changed();
   };
   const fresh = () => show(blank());
+  // What still runs in it must not be kept again.
+  const forget = () => {
+    talk.messages = [];
+    fresh();
+  };
   const newest = () => /** @type {import("../types").Reply | undefined} */ (talk.messages.findLast(({ role }) => role === "answer"));
   const configure = (known) => {
     Object.assign(rules, known);
@@ -148,7 +153,7 @@ export const makeConversation = (api, store, tab, changed) => {
     },
     refresh() {
       const { talks } = this;
-      if (!talks[0]) return fresh(); // erased
+      if (!talks[0]) return forget(); // erased
       const found = !asking && talks.find(({ started }) => started === talk.started);
       if (!found) return;
       // What has not changed stays what it was: it need not be drawn again.
@@ -166,7 +171,6 @@ export const makeConversation = (api, store, tab, changed) => {
       const reply = restart({ role: "answer", suggestions: [] });
       tab.set("talk", talk.started);
       talk.messages.push({ role: "visitor", text: text.trim(), page }, reply);
-      changed();
       if (agreed()) return run(reply);
       reply.state = "consent";
       keep(store, talk);
@@ -204,8 +208,8 @@ export const makeConversation = (api, store, tab, changed) => {
     },
     async erase() {
       await api.erase();
-      for (const name of ["talks", "contact"]) store.set(name, null);
-      fresh();
+      for (const name of ["talks", "contact", "visitor", "consent"]) store.set(name, null);
+      forget();
     },
   };
 };

@@ -26,8 +26,6 @@ export const icon = (d) => {
 
 export const button = (attributes, ...children) => h("button", { type: "button", ...attributes }, ...children);
 
-export const rename = (node, name) => ["aria-label", "title"].forEach((label) => set(node, label, name));
-
 /** @type {import("../types").MakeTool} */
 export const tool = (name, path, onclick, more) =>
   button({ class: "tool", part: "button", "aria-label": name, title: name, onclick, ...more }, icon(path));

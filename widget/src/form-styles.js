@@ -1,8 +1,7 @@
 // Of what asks the visitor for something: the contact form, the consent, what is marked on the page.
 export const FORMS = `
-input { font: inherit; color: inherit; background: none; padding: 6px 10px; width: 100% }
 .contact { margin-bottom: 18px; padding: 10px 12px; border: 1px solid var(--line); border-radius: var(--round) }
-.contact form { display: grid; gap: 10px; justify-items: start; padding: 6px 0 }
+.contact form { padding: 6px 0 }
 .contact label { width: 100%; font-size: .87em; font-weight: 600 }
 .contact :is(input, textarea) { display: block; margin-top: 3px; border: 1px solid var(--dim); border-radius: min(10px, var(--round)); font-size: medium; font-weight: 400; resize: vertical }
 .contact [aria-invalid] { border: 2px solid var(--ink) }

@@ -1,7 +1,7 @@
 // What the server's cleaning leaves in an answer.
 const ALLOWED = /^(a|p|br|strong|em|mark|del|sup|code|pre|blockquote|[uo]l|li|table|t(head|body|r|h|d)|h3)$/;
-const TOKEN = /<!--[^]*?(?:-->|$)|<(\/?)([a-z][\w-]*)((?:"[^"]*"|'[^']*'|[^'">])*)>|[^<]+|</gi;
-const ATTRIBUTE = /(href|data-cite|start)\s*=\s*(?:"([^"]*)"|'([^']*)')|[^\s=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'))?/gi;
+const TOKEN = /<!--[^]*?(?:-->|$)|<(\/?)([a-z][\w-]*)((?:"[^"]*"|[^">])*)>|[^<]+|</gi;
+const ATTRIBUTE = /(href|data-cite|start)\s*=\s*(["'])(.*?)\2|[^\s=]+(\s*=\s*(["']).*?\5)?/gis;
 const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', nbsp: "\u00a0" };
 const DEEPEST = 30;
 
@@ -23,8 +23,8 @@ const decode = (text) =>
 
 const attributes = (text) => {
   const found = {};
-  for (const [, name, double, single] of text.matchAll(ATTRIBUTE)) {
-    const value = decode(double ?? single ?? "");
+  for (const [, name, , words = ""] of text.matchAll(ATTRIBUTE)) {
+    const value = decode(words);
     if (name) found[name.toLowerCase()] = /href/i.test(name) ? safe(value) : value;
   }
   return found;

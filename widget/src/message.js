@@ -1,11 +1,11 @@
 import { button, countdown, h, icon, link, set, tool } from "./dom.js";
 import { markdown, parse } from "./markup.js";
 
-const COPY = "M9 9h10v10H9zM5 15V5h10";
+export const COPY = "M9 9h10v10H9zM5 15V5h10";
 const THUMB = "M7 11v9H4v-9zM7 11l4-8q3 0 2 6h7l-2 11H7";
 
 const AGAIN = "M5 12a7 7 0 1 1 2 5M5 19v-4h4";
-const MARKS = {
+export const MARKS = {
   failed: "M12 7v6M12 16h.01M12 3a9 9 0 1 1-.01 0",
   stopped: "M7 7h10v10H7z",
   done: "M5 13l4 4L19 7",
@@ -30,7 +30,7 @@ const build = (tree, cite, code) => {
 const spoken = (url) => {
   try {
     const { host, pathname } = new URL(url, location.href);
-    return host + decodeURI(pathname).replace(/\/$/, "");
+    return decodeURI(host + pathname).replace(/\/$/, "");
   } catch {
     return url;
   }
@@ -39,7 +39,7 @@ const spoken = (url) => {
 const proof = ({ link: href, title, quote, url }, attributes = {}) => [
   link(href || url, attributes, title || spoken(url)),
   h("q", {}, quote),
-  h("span", { class: "path" }, spoken(url)),
+  h("div", { class: "path" }, spoken(url)),
 ];
 
 const sourceList = (citations, texts) => {
@@ -87,7 +87,7 @@ export const makeCard = () => {
         const { top, bottom } = marker.getBoundingClientRect();
         const below = bottom - panel.top + 8;
         const fits = below + node.offsetHeight < panel.height - 90;
-        node.style.top = `${fits ? below : top - panel.top - node.offsetHeight - 8}px`;
+        node.style.top = `${fits ? below : Math.max(0, top - panel.top - node.offsetHeight - 8)}px`;
       };
       let tapped = false;
       const on = (name, listener) => marker.addEventListener(name, listener);
@@ -157,7 +157,7 @@ export const makeView = (message, { texts, conversation, copy, ask, privacy }, c
     const trees = whole ? parse(html) : markdown(text.slice(settled.length));
     const next = trees.map((tree) => {
       const words = JSON.stringify(tree);
-      return words.includes("data-cite") ? JSON.stringify([words, citations]) : words;
+      return words.includes("data-cite") ? words + JSON.stringify(citations) : words;
     });
     const { count } = settled;
     let same = 0;
@@ -168,28 +168,26 @@ export const makeView = (message, { texts, conversation, copy, ask, privacy }, c
     if (!whole) settle();
   };
 
-  const plain = () => [message.text, ...message.citations.map(({ number, title, url }) => `[${number}] ${title} ${url}`)].join("\n\n");
-
   const acts = () => {
     const rate = async (helpful, comment) => {
       try {
         await conversation.rate(message, helpful, comment);
+        if (comment) message.comment = undefined;
+        form.hidden = helpful || !!comment;
         said.textContent = texts.thanks;
       } catch {
         said.textContent = texts.unsent;
       }
       set(up, "aria-pressed", `${message.helpful === true}`);
       set(down, "aria-pressed", `${message.helpful === false}`);
-      if (comment) message.comment = undefined;
-      form.hidden = message.helpful !== false || !!comment;
-      if (!helpful && !form.hidden) words.focus();
+      if (!form.hidden) words.focus();
       else if (comment) down.focus();
     };
     const onsubmit = (event) => {
       event.preventDefault();
       if (words.value.trim()) rate(false, words.value.trim());
     };
-    const copier = tool(texts.copy, COPY, () => copy(plain(), copier));
+    const copier = tool(texts.copy, COPY, () => copy([message.text, ...message.citations.map(({ number, title, url }) => `[${number}] ${title} ${url}`)].join("\n\n"), copier));
     const up = tool(texts.helpful, THUMB, () => rate(true), { "aria-pressed": `${message.helpful === true}` });
     const down = tool(texts.unhelpful, THUMB, () => rate(false), { class: "tool down", "aria-pressed": `${message.helpful === false}` });
     const said = h("span", { role: "status" });
@@ -207,7 +205,7 @@ export const makeView = (message, { texts, conversation, copy, ask, privacy }, c
   };
 
   const note = (last) => {
-    const { kind, until } = message.error || { until: 0 };
+    const { kind, until } = message.error || /** @type {any} */ ({});
     const again = button({ class: "push", onclick: () => conversation.retry() });
     countdown(again, texts.retry, until);
     const words = h("span", { role: last && kind && "alert" }, kind ? texts[kind] : texts.stopped);

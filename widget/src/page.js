@@ -14,6 +14,6 @@ export const here = (selection) => ({ url: address(), title: document.title.slic
 /** @type {import("../types").Marked} */
 export const marked = (host) => {
   const selection = getSelection();
-  const outside = selection && !selection.isCollapsed && !host.contains(selection.anchorNode) && document.activeElement !== host;
+  const outside = selection && !host.contains(selection.anchorNode) && document.activeElement !== host;
   return outside ? `${selection}`.trim().slice(0, CHARS) : "";
 };

@@ -1,7 +1,7 @@
-import { makeComposer } from "./composer.js";
+import { COPY, makeCard, makeView, MARKS } from "./message.js";
 import { makeContact } from "./contact.js";
-import { button, CLOSE, h, link, rename, set, tool } from "./dom.js";
-import { makeCard, makeView } from "./message.js";
+import { makeComposer } from "./composer.js";
+import { button, CLOSE, h, link, set, tool } from "./dom.js";
 
 const AT_ONCE = 20;
 const PLUS = "M12 5v14M5 12h14";
@@ -30,13 +30,16 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
   };
   const copy = (words, copier) =>
     navigator.clipboard?.writeText(words).then(() => {
-      rename(copier, texts.copied);
+      const path = copier.querySelector("path");
+      set(path, "d", MARKS.done);
       announce(texts.copied);
-      setTimeout(() => rename(copier, texts.copy), 2000);
+      setTimeout(set, 2000, path, "d", COPY);
     }, () => {});
   const tell = (words) => {
     announce(words);
     log.focus();
+    leave();
+    log.scrollTo(0, log.scrollHeight);
   };
   const privacy = (consent) => (consent?.privacy_url ? [" ", link(consent.privacy_url, {}, texts.privacy)] : []);
   const context = { texts, language, conversation, copy, ask, privacy, tell };
@@ -45,14 +48,12 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
   const contact = makeContact(context, store);
 
   const menuItems = () => {
-    const talks = conversation.talks.filter(({ started }) => started !== conversation.talk.started);
-    const items = talks.map(({ started, messages }) => {
-      const onclick = () => {
-        toggle(false);
-        conversation.load(started);
-      };
-      return button({ dir: "auto", title: new Date(started).toLocaleString(language), onclick }, messages[0].text);
-    });
+    const others = conversation.talks.filter(({ started }) => started !== conversation.talk.started);
+    const items = others.map(({ started, messages }) => button({ dir: "auto", title: new Date(started).toLocaleString(language), onclick() {
+      toggle(false);
+      follow = true;
+      conversation.load(started);
+    } }, messages[0].text));
     const erase = button({ onclick: () => {
       if (erase.textContent === texts.erase) return (erase.textContent = texts.sure);
       conversation.erase().then(() => announce((erase.textContent = texts.erased)), () => (erase.textContent = texts.unsent));
@@ -71,10 +72,13 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
   const moved = () => {
     latest.hidden = log.scrollHeight - log.scrollTop - log.clientHeight < 48;
   };
+  // The visitor moves the words: by wheel, finger, scroll bar or key.
   const leave = () => (follow = false);
-  // Follows the text as it grows, but never past the question: reading begins at its top.
+  const grab = ({ target }) => target === log && leave();
+  const press = ({ key }) => /Up|Down|Home|End/.test(key) && leave();
+  // Follows the text as it grows, but never past the question: reading begins at its top, or, where that is long, near its end.
   const scroll = () => {
-    if (follow && question) log.scrollTop = question.offsetTop - log.offsetTop - 12;
+    if (follow && question) log.scrollTop = question.offsetTop - log.offsetTop + Math.max(-12, question.offsetHeight - log.clientHeight / 2);
     moved();
   };
 
@@ -83,7 +87,7 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
     ask(words);
   };
   const drawChips = (last) => {
-    const next = ((last ? last.state === "done" && last.suggestions : suggestions) || []).slice(0, 4);
+    const next = (last ? (last.state === "done" && last.suggestions) || [] : suggestions).slice(0, 4);
     const words = next.join("\n");
     if (words === offered) return;
     offered = words;
@@ -99,6 +103,7 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
   };
   const draw = () => {
     const { messages } = conversation.talk;
+    const inside = node.matches(":focus-within");
     const wanted = new Set(messages);
     for (const [message, view] of views)
       if (!wanted.has(message) && views.delete(message)) {
@@ -106,10 +111,8 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
         view.node.remove();
       }
     const last = messages.findLast(({ role }) => role === "answer");
-    const recent = messages.at(-AT_ONCE) || messages[0];
-    let old = true;
-    for (const message of messages) {
-      old &&= message !== recent;
+    for (const [at, message] of messages.entries()) {
+      const old = at < messages.length - AT_ONCE;
       const view = views.get(message) || makeView(message, context, card);
       if (!views.has(message)) {
         contact.node.before(view.node);
@@ -125,15 +128,16 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
     contact.draw();
     composer.draw();
     scroll();
+    // A button that is gone takes the focus along, out of the panel.
+    if (inside && !node.matches(":focus-within")) log.focus();
   };
   // Words come faster than anyone sees them.
   const write = (reply) => {
-    const then = () => {
+    if (node["open"] !== false) frame ||= setTimeout(() => {
       frame = 0;
       views.get(reply)?.update(true);
       scroll();
-    };
-    if (node["open"] !== false) frame ||= setTimeout(then, 40);
+    }, 40);
   };
 
   // Who answers: the widget's own words, until the server says it.
@@ -141,9 +145,9 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
   conversation.rules.disclosure = { text: texts.about };
   const hello = h("p", { class: "hello", part: "greeting", dir: "auto" }, texts.hello);
   const chips = h("div", { class: "chips" });
-  const log = h("div", { class: "log", part: "log", role: "log", "aria-live": "off", "aria-label": texts.log, tabindex: 0, onscroll: moved, onwheel: leave, ontouchmove: leave }, hello, contact.node, chips);
-  const latest = tool(texts.latest, DOWN, () => log.scrollTo(0, log.scrollHeight), { class: "tool latest" });
-  const onfocusout = ({ relatedTarget: next }) => next && next !== more && !menu.contains(next) && toggle(false);
+  const log = h("div", { class: "log", part: "log", role: "log", "aria-live": "off", "aria-label": texts.log, tabindex: 0, onscroll: moved, onwheel: leave, ontouchmove: leave, onpointerdown: grab, onkeydown: press }, hello, contact.node, chips);
+  const latest = tool(texts.latest, DOWN, () => tell(""), { class: "tool latest" });
+  const onfocusout = ({ relatedTarget: next }) => next && next !== more && next !== node && !menu.contains(next) && toggle(false);
   const menu = h("div", { class: "menu", part: "menu", id: "menu", hidden: true, onfocusout });
   const more = tool(texts.more, DOTS, () => toggle(menu.hidden), { "aria-expanded": "false", "aria-controls": "menu" });
   const fresh = tool(texts.fresh, PLUS, () => {
@@ -168,6 +172,7 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
   );
 
   resize(!!store.get("wide"));
+  new ResizeObserver(moved).observe(log);
 
   return {
     node,
@@ -179,9 +184,8 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
       if (reply?.state === "searching") announce(reply.checking ? texts.checking : texts.searching);
       if (reply?.state === "consent") announce(`${conversation.rules.consent?.text || ""} ${texts.agree}`);
       if (reply?.state !== "done" || conversation.busy) return;
-      const { length } = reply.citations;
-      const sources = length ? `${texts.sources}: ${length}` : "";
-      announce(`${views.get(reply)?.node.querySelector(".body").innerText} ${sources}`);
+      const { node } = views.get(reply);
+      announce(`${node.querySelector(".body").innerText} ${node.querySelector("summary")?.innerText || ""}`);
     },
     take: composer.take,
     configure(known) {

@@ -5,7 +5,7 @@ const BATCH = 400;
 
 /** @type {import("../types").Solve} */
 export const solve = async (challenge, bits, signal, working) => {
-  const { subtle } = globalThis.crypto || {};
+  const { subtle } = crypto;
   if (!subtle) throw new ApiError(0, "insecure"); // browsers have it on https pages only
   const text = new TextEncoder();
   const begun = Date.now();

@@ -2,19 +2,19 @@ const lock = new CSSStyleSheet();
 
 /** @type {import("../types").MakeScreen} */
 export const makeScreen = (sheet) => {
-  let filling = new AbortController();
+  let filling;
   return (on) => {
-    filling.abort();
+    filling?.abort();
     document.adoptedStyleSheets = document.adoptedStyleSheets.filter((other) => other !== lock);
     sheet.replaceSync("");
     if (!on) return;
     filling = new AbortController();
     const { signal } = filling;
     const view = window.visualViewport;
-    const fit = () => view && sheet.replaceSync(`:host { --height: ${view.height}px; --top: ${view.offsetTop}px }`);
+    const fit = () => view && sheet.replaceSync(`:host{--height:${view.height}px;--top:${view.offsetTop}px}`);
     // The room of a scroll bar stays, or the page would move.
     const gutter = innerWidth > document.documentElement.clientWidth ? "stable" : "auto";
-    lock.replaceSync(`html { overflow: hidden !important; scrollbar-gutter: ${gutter} !important }`);
+    lock.replaceSync(`html{overflow:hidden!important;scrollbar-gutter:${gutter}!important}`);
     document.adoptedStyleSheets.push(lock);
     for (const sign of ["resize", "scroll"]) view?.addEventListener(sign, fit, { signal });
     fit();

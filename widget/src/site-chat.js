@@ -1,17 +1,17 @@
 import { PLACED, SMALL, STYLES } from "./styles.js";
-import { makeApi } from "./api.js";
-import { makeConversation } from "./conversation.js";
 import { set } from "./dom.js";
-import { clean, dress } from "./look.js";
-import { makePanel } from "./panel.js";
-import { makeScreen } from "./screen.js";
 import { pressed } from "./shortcut.js";
+import { makeConversation } from "./conversation.js";
+import { clean, dress } from "./look.js";
+import { makeApi } from "./api.js";
 import { makeStore } from "./store.js";
+import { makeScreen } from "./screen.js";
+import { makePanel } from "./panel.js";
 
 const SPOKEN = "en zh ja ko es fr de pt ru ar".split(" ");
 
 const choose = (...wishes) =>
-  wishes.map((wish) => (wish || "").slice(0, 2).toLowerCase()).find((tag) => SPOKEN.includes(tag)) || "en";
+  wishes.map((wish) => `${wish}`.slice(0, 2).toLowerCase()).find((tag) => SPOKEN.includes(tag)) || "en";
 
 const small = matchMedia(SMALL);
 
@@ -30,7 +30,7 @@ class SiteChat extends HTMLElement {
   #shown = false;
   #before;
   #configured = false;
-  #attached = new AbortController();
+  #attached;
   #own = new CSSStyleSheet();
   #fill;
 
@@ -51,9 +51,9 @@ class SiteChat extends HTMLElement {
     this.#attached = new AbortController();
     const { signal } = this.#attached;
     addEventListener("pagehide", () => this.#conversation?.save(), { signal });
-    addEventListener("storage", ({ key }) => {
-      if (key === `site-chat:${this.getAttribute("site")}:talks`) this.#conversation?.refresh();
-    }, { signal });
+    // Another tab has written, or the page comes back from the browser's cache, where it heard of nothing.
+    const refresh = (/** @type {any} */ { key }) => /:talks$/.test(key ?? ":talks") && this.#conversation?.refresh();
+    for (const sign of ["storage", "pageshow"]) addEventListener(sign, refresh, { signal });
     addEventListener("keydown", (event) => this.#shortcut(event), { signal });
     small.addEventListener("change", () => this.#shown && this.#show(), { signal });
     document.addEventListener("click", (event) => {
@@ -63,7 +63,7 @@ class SiteChat extends HTMLElement {
     }, { signal });
     if (this.#shown) this.#show();
     if (this.#launcher) return;
-    if (!/^(full|modal)$/.test(this.getAttribute("mode") || "")) set(this, "mode", "inline");
+    if (!/^(full|modal)$/.test(/** @type {string} */ (this.getAttribute("mode")))) set(this, "mode", "inline");
     this.prepare();
     if (!this.#inline && !small.matches && (this.hasAttribute("open") || this.#tab.get("open"))) this.open({ focus: false });
   }
@@ -91,7 +91,7 @@ class SiteChat extends HTMLElement {
   }
 
   async prepare() {
-    await (this.#built ||= this.#build());
+    await this.#ready();
     if (this.#configured) return;
     this.#configured = true;
     try {
@@ -101,6 +101,14 @@ class SiteChat extends HTMLElement {
     } catch {
       this.#configured = false; // it works without; the next opening tries again
     }
+  }
+
+  // What fails is tried again the next time.
+  #ready() {
+    return (this.#built ||= this.#build().catch((error) => {
+      this.#built = undefined;
+      throw error;
+    }));
   }
 
   async #build() {
@@ -118,11 +126,15 @@ class SiteChat extends HTMLElement {
     const { node } = this.#panel;
     node.addEventListener("click", (event) => this.#follow(event));
     node.addEventListener("keydown", (event) => {
+      this.#shortcut(event);
       if (event.key !== "Escape" || event.isComposing) return;
       event.preventDefault(); // the browser would close the dialog itself, whatever lies over it
       if (this.#panel.dismiss()) event.stopPropagation();
       else close?.();
     });
+    // To the page, what is typed here is typed on no field: its own shortcuts would obey.
+    for (const sign of ["keydown", "keypress", "keyup"])
+      node.addEventListener(sign, (event) => event.ctrlKey || event.metaKey || event.key === "Escape" || event.stopPropagation());
     // By the browser's own ways, such as a phone's back gesture.
     node.addEventListener("close", () => node["open"] || this.#hidden());
     this.shadowRoot?.append(node);
@@ -131,7 +143,12 @@ class SiteChat extends HTMLElement {
     const take = () => this.#panel.take(this);
     for (const sign of ["pointerdown", "focusin"]) this.addEventListener(sign, take);
     this.#panel.changed();
-    conversation.load();
+    try {
+      conversation.load();
+    } catch {
+      store.set("talks", null); // another version, or another script, has left what cannot be shown
+      conversation.fresh();
+    }
   }
 
   // What the configuration says of the look: kept, for the loader draws the next page's launcher by it.
@@ -162,7 +179,7 @@ class SiteChat extends HTMLElement {
   }
 
   async open({ focus = true } = {}) {
-    await (this.#built ||= this.#build());
+    await this.#ready();
     this.#panel.take(this);
     this.prepare();
     const first = !this.opened;
@@ -190,7 +207,7 @@ class SiteChat extends HTMLElement {
   }
 
   toggle() {
-    this.#shown ? this.close() : this.open();
+    return this.#shown ? this.close() : this.open();
   }
 
   async ask(question) {

@@ -5,7 +5,7 @@ export const SMALL = "(max-width: 639.98px), (max-height: 479.98px)";
 // On the accent (--on): black or white, by the luminance on which both can be read equally well.
 const BRIGHT = "calc((.179 - y) * 99999)";
 // The accent as a mark (--mark) can be read with 4.5 : 1: its lightness is at most 43 on white, at least 63 on the dark ground.
-const DARK = "--bg: var(--site-chat-background, #1b1c1e); --ink: var(--site-chat-text, #ecebe8); --mark: lab(from var(--accent) max(l, 63) a b)";
+const DARK = "color-scheme:dark;--bg:var(--site-chat-background,#1b1c1e);--ink:var(--site-chat-text,#ecebe8);--mark:lab(from var(--accent) max(l,63) a b)";
 
 // Rules for the host must be !important to stand against the page's own. This one is for elements without a loader.
 export const PLACED = `
@@ -18,9 +18,9 @@ export const STYLES = `
 @media print { :host(:not([mode="inline"])) { display: none !important } }
 [data-unread]::after { content: ""; position: absolute; top: 0; right: 0; width: 14px; height: 14px; border-radius: 50%; background: #d3382c; border: 2px solid #fff }
 * { box-sizing: border-box; margin: 0; padding: 0 }
-button, textarea { font: inherit; color: inherit; background: none; border: 0 }
+button, input, textarea { font: inherit; color: inherit; background: none; border: 0 }
 button { cursor: pointer }
-.panel { --bg: var(--site-chat-background, #fff); --ink: var(--site-chat-text, #1e1d1b); --soft: color-mix(in srgb, var(--ink) 5%, var(--bg));
+.panel { color-scheme: light; --bg: var(--site-chat-background, #fff); --ink: var(--site-chat-text, #1e1d1b); --soft: color-mix(in srgb, var(--ink) 5%, var(--bg));
   --line: color-mix(in srgb, var(--ink) 17%, var(--bg)); --dim: color-mix(in srgb, var(--ink) 70%, var(--bg)); --round: min(16px, var(--radius)); --width: 400px;
   --on: color(from var(--accent) xyz ${BRIGHT} ${BRIGHT} ${BRIGHT}); --mark: lab(from var(--accent) min(l, 43) a b) }
 @media (prefers-color-scheme: dark) { .panel:not([data-theme="light"]) { ${DARK} } }
@@ -50,7 +50,8 @@ dialog.panel { position: fixed; inset: auto; max-width: none; max-height: none; 
 .head { display: flex; align-items: center; gap: 2px; padding: 12px 10px; padding-inline-start: 18px; border-bottom: 1px solid var(--line) }
 hgroup { flex: 1; min-width: 0; line-height: 1.3 }
 .avatar { width: 34px; height: 34px; margin-inline-end: 10px; border-radius: 50%; object-fit: cover }
-h2, h3 { font-size: 1em; font-weight: 650 }
+h2 { width: fit-content }
+h2, h3 { font-size: 1em; font-weight: 600 }
 h2, .path, .menu button { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 hgroup p, .path, q, .menu p, .wait, summary, b, .acts, #foot { color: var(--dim) }
 hgroup p, .menu p, #foot { font-size: .8em }
@@ -65,9 +66,9 @@ hgroup p, .menu p, #foot { font-size: .8em }
 .log { flex: 1; overflow: hidden auto; overscroll-behavior: contain; padding: 18px }
 @media (max-height: 319.98px) { .panel { overflow: hidden auto } .log { flex: 1 0 9em } }
 .log:focus-visible { outline-offset: -3px }
-.hello { font-size: 1.3em; font-weight: 650; line-height: 1.3; margin: 6px 0 18px }
+.hello { font-size: 1.3em; font-weight: 600; line-height: 1.3; margin: 6px 0 18px }
 .hello :not(:empty) { display: block; margin-top: 8px; font-size: .7em; font-weight: 400 }
-.chips { display: grid; gap: 8px; justify-items: start }
+.chips, form { display: grid; gap: 8px; justify-items: start }
 .chip { padding: 6px 12px; border: 1px solid var(--line); border-radius: var(--radius); text-align: start }
 article { margin-bottom: 18px }
 article:nth-last-child(n+6) { content-visibility: auto; contain-intrinsic-height: auto 160px }
@@ -89,7 +90,7 @@ blockquote, q { padding-inline-start: 10px; border-inline-start: 2px solid var(-
 .wide { overflow-x: auto }
 table { border-collapse: collapse; overflow-wrap: normal }
 th, td { padding: 6px 10px; border: 1px solid var(--line); text-align: start; vertical-align: top }
-.cite { position: relative; padding: .2em .6em; border-radius: 6px; font-size: .75em; font-weight: 650; text-decoration: none; white-space: nowrap; vertical-align: .12em }
+.cite { position: relative; padding: .2em .6em; border-radius: 6px; font-size: .75em; font-weight: 600; text-decoration: none; white-space: nowrap; vertical-align: .12em }
 .cite::after { content: ""; position: absolute; inset: -4px -2px }
 .card { position: absolute; z-index: 1; inset-inline: 18px; padding: 10px 12px }
 .card, .sources, .acts { font-size: .87em }
@@ -97,7 +98,6 @@ th, td { padding: 6px 10px; border: 1px solid var(--line); text-align: start; ve
 .card a:hover, .source a:hover { text-decoration: underline }
 q { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; quotes: none; margin: 3px 0 }
 .card q { -webkit-line-clamp: 6 }
-.path { display: block }
 summary { font-weight: 600; padding: 2px 0; cursor: pointer }
 .sources ol { list-style: none; border: 1px solid var(--line); border-radius: 10px; margin-top: 6px }
 .source { display: flex; gap: 10px; padding: 10px 12px; position: relative }
@@ -111,14 +111,13 @@ summary { font-weight: 600; padding: 2px 0; cursor: pointer }
 .note { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; margin-top: 10px; padding: 10px 12px; border: 1px solid var(--line); border-inline-start: 3px solid var(--mark); border-radius: 10px }
 .push, .main { padding: 4px 12px; border: 1px solid var(--dim); border-radius: min(10px, var(--round)); font-weight: 600 }
 .push:disabled { color: var(--dim) }
-.comment { display: grid; gap: 8px; justify-items: start }
-.latest { position: absolute; left: calc(50% - 17px); bottom: 100px; background: var(--bg); border: 1px solid var(--line); border-radius: 50% }
+.latest { z-index: 1; align-self: center; margin: -44px 0 8px; background: var(--bg); border: 1px solid var(--line); border-radius: 50% }
 .compose { margin: 0 14px; padding: 5px; display: flex; align-items: end; gap: 4px }
 .compose, .comment textarea { border: 1px solid var(--dim); border-radius: var(--round) }
 .compose:focus-within { outline: 2px solid var(--ink); outline-offset: -1px }
 .grow { display: grid; flex: 1; min-width: 0; max-height: 9.6em; overflow: hidden auto }
 .grow::after { content: attr(data-text) " "; visibility: hidden; white-space: pre-wrap }
-.grow::after, textarea { grid-area: 1/1; padding: 6px 10px; width: 100% }
+.grow::after, input, textarea { grid-area: 1/1; padding: 6px 10px; width: 100% }
 .grow textarea { resize: none; outline: 0; overflow: hidden }
 ::placeholder { color: var(--dim); opacity: 1 }
 .go { padding: 9px; border-radius: max(0px, var(--round) - 5px) }
