@@ -87,8 +87,8 @@ class OpenIdClient:
     def begin(self, *, asks_again: bool = False) -> tuple[str, Begun]:
         """Return the address to send the browser to, and what to keep for it. With `asks_again` the provider
         is to ask who it is even if it knows. Raises SignOnRefused."""
-        since = time.time() if asks_again else 0.0
-        begun = Begun(*(secrets.token_urlsafe(48) for _ in range(3)), since)
+        state, nonce, verifier = (secrets.token_urlsafe(48) for _ in range(3))
+        begun = Begun(state, nonce, verifier, since=time.time() if asks_again else 0.0)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(begun.verifier.encode()).digest())
         query = {
             "response_type": "code",
