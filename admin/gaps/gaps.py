@@ -92,7 +92,7 @@ def lacks(gap: Gap) -> str:
     if missing.elsewhere:
         return _("The nearest pages do not mention: %(words)s.", words=", ".join(missing.elsewhere))
     if not {Why.REFUSED, Why.PERSON} & set(gap.why):
-        return _("Docent answered from your pages, but the answer did not help.")
+        return _("Docent answered, but the answer did not help.")
     return _("Your pages mention all of it, but no sentence answers the question.")
 
 

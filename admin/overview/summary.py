@@ -288,8 +288,8 @@ def _attention(
         yield Attention(text, links.to("gaps", whole=True, assigned=person))
     if missing := gaps.counts(site_ids=site_ids, statuses=OPEN)[GapKind.MISSING]:
         text = ngettext(
-            "%(num)s question has no answer on your site.",
-            "%(num)s different questions have no answer on your site.",
+            "%(num)s question needs an answer, or a better one.",
+            "%(num)s different questions need an answer, or a better one.",
             missing,
         )
         yield Attention(text, links.to("gaps", whole=True))

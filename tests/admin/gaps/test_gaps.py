@@ -1,9 +1,12 @@
 """The dashboard's pages of what the sites cannot answer."""
 
+from dataclasses import replace
+
 import pytest
 
+from admin.gaps.gaps import lacks
 from server.domain.answer import Outcome
-from server.domain.gap import GapKind, GapStatus, Missing, Solved
+from server.domain.gap import GapKind, GapStatus, Missing, Solved, Why
 from server.gaps.clusters import Cluster, asked
 from server.gaps.intake import GapIntake, Member
 from tests.admin import samples_gaps
@@ -41,6 +44,11 @@ def test_each_list_shows_its_own_gaps_and_operators_move_them(operator, runtime,
     assert "hire" in shown(operator.get(f"{PAGE}?assigned=ada@example.com").text)
     page = operator.get(f"{PAGE}/hire").text
     assert "Moved to the list “Missing on your site”. Assigned to ada@example.com." in page
+
+
+def test_a_thumb_down_is_not_said_to_be_about_an_answer_from_the_pages(runtime, gaps):
+    judged = replace(runtime.stores.gaps.get("giftcards"), why={Why.THUMBS_DOWN: 1})
+    assert lacks(judged) == "Docent answered, but the answer did not help.", "it may be an own answer"
 
 
 def test_a_wish_for_a_person_has_its_own_list(operator, runtime, site):

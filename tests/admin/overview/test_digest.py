@@ -57,7 +57,7 @@ def test_it_says_what_the_overview_says_in_text_and_html(runtime, ada, post):
         assert "Your chat in the week from 11 May 2026 to 17 May 2026" in said
         assert "3 of 4 questions were answered without a person." in said
         assert "Worse than in the period before (100%)." in said
-        assert "1 question has no answer on your site." in said
+        assert "1 question needs an answer, or a better one." in said
         assert "https://docent.example/admin/account#digest" in said
         assert "https://docent.example/admin/gaps" in said
     assert "Questions: 4 (before: 8, -50%)" in mail.get_body(("plain",)).get_content()

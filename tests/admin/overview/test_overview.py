@@ -141,7 +141,7 @@ def test_what_needs_attention_is_listed_with_links_that_count_the_same(operator,
         "The model budget was used up. Visitors got quoted answers until midnight UTC.",
         "Models failed 4 times. Visitors got quoted answers instead.",
         "1 gap is assigned to you.",
-        "1 question has no answer on your site.",
+        "1 question needs an answer, or a better one.",
         "1 answer got a thumb down.",
         "1 message of a visitor is on this dashboard only: no mail server is set.",
     }
