@@ -677,6 +677,18 @@ def test_a_copied_answer_shows_that_it_is_copied(opened, profile):
     expect(button.locator("path")).to_have_attribute("d", before)
 
 
+@pytest.mark.parametrize("clipboard", ["undefined", "{ writeText: () => Promise.reject(new Error()) }"])
+def test_where_the_browser_does_not_copy_the_button_says_so(opened, clipboard):
+    """On a page without https there is no clipboard, and a frame may not use it."""
+    page = opened()
+    ask(page)
+    answered(page)
+    page.evaluate(f"Object.defineProperty(navigator, 'clipboard', {{ value: {clipboard} }})")
+    page.locator(".acts").get_by_role("button", name="Copy").click()
+    expect(page.locator(".sr")).to_have_text("That did not work. Please try again.")
+    expect(page.locator(".acts path").first).to_have_attribute("d", "M6 6l12 12M18 6L6 18")
+
+
 def test_a_comment_that_could_not_be_sent_can_be_sent_again(opened, script):
     page = opened()
     ask(page)

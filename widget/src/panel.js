@@ -28,18 +28,19 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
     follow = true;
     conversation.ask(words, page);
   };
-  const copy = (words, copier) =>
-    navigator.clipboard?.writeText(words).then(() => {
-      const path = copier.querySelector("path");
-      set(path, "d", MARKS.done);
-      announce(texts.copied);
-      setTimeout(set, 2000, path, "d", COPY);
-    }, () => {});
+  // Browsers copy on https pages only, and not in every frame.
+  const copy = async (words, copier) => {
+    const path = copier.querySelector("path");
+    const done = await navigator.clipboard?.writeText(words).then(() => true, () => false);
+    set(path, "d", done ? MARKS.done : CLOSE);
+    announce(done ? texts.copied : texts.unsent);
+    setTimeout(set, 2000, path, "d", COPY);
+  };
   const tell = (words) => {
     announce(words);
     log.focus();
     leave();
-    log.scrollTo(0, log.scrollHeight);
+    log.scrollTop = log.scrollHeight;
   };
   const privacy = (consent) => (consent?.privacy_url ? [" ", link(consent.privacy_url, {}, texts.privacy)] : []);
   const context = { texts, language, conversation, copy, ask, privacy, tell };
@@ -112,11 +113,10 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
       }
     const last = messages.findLast(({ role }) => role === "answer");
     for (const [at, message] of messages.entries()) {
-      const old = at < messages.length - AT_ONCE;
       const view = views.get(message) || makeView(message, context, card);
       if (!views.has(message)) {
         contact.node.before(view.node);
-        if (old) waiting.add(view);
+        if (at < messages.length - AT_ONCE) waiting.add(view);
       }
       views.set(message, view);
       if (!waiting.has(view)) view.update(message === last);

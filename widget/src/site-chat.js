@@ -79,7 +79,7 @@ class SiteChat extends HTMLElement {
   }
 
   get #launcher() {
-    return /** @type {HTMLElement | null | undefined} */ (this.shadowRoot?.querySelector(".launcher"));
+    return /** @type {any} */ (this.shadowRoot).querySelector(".launcher");
   }
 
   get #inline() {
@@ -223,7 +223,7 @@ class SiteChat extends HTMLElement {
   // Alone on a small screen and as a palette: then it is modal, and the page behind it is out of reach.
   #show() {
     const { node } = this.#panel;
-    const active = /** @type {HTMLElement | null | undefined} */ (this.shadowRoot?.activeElement);
+    const active = /** @type {any} */ (this.shadowRoot).activeElement;
     const modal = this.getAttribute("mode") === "modal";
     const alone = small.matches || modal;
     set(node, "closedby", modal && "any");

@@ -1,9 +1,9 @@
 import { FORMS } from "./form-styles.js";
 
-export const SMALL = "(max-width: 639.98px), (max-height: 479.98px)";
+export const SMALL = "(max-width:639.98px),(max-height:479.98px)";
 
 // On the accent (--on): black or white, by the luminance on which both can be read equally well.
-const BRIGHT = "calc((.179 - y) * 99999)";
+const BRIGHT = "calc((.179 - y)*99999)";
 // The accent as a mark (--mark) can be read with 4.5 : 1: its lightness is at most 43 on white, at least 63 on the dark ground.
 const DARK = "color-scheme:dark;--bg:var(--site-chat-background,#1b1c1e);--ink:var(--site-chat-text,#ecebe8);--mark:lab(from var(--accent) max(l,63) a b)";
 
