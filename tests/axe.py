@@ -29,6 +29,12 @@ _THIN_OUT = """() => {
 }"""
 
 
+def preload(tab):
+    """Loads axe-core with each page of a tab or of a browser context: sending it to a loaded page takes as long as
+    loading the page. Frames go without it, so that axe-core does not look into them."""
+    tab.add_init_script(f"if (window === top) {{ {SCRIPT} }}")
+
+
 def findings(page, rules=(), without=()):
     """A line for each element with a finding; of these rules or tags of rules only, if any are given, and of none
     of those in `without`."""

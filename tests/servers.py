@@ -70,7 +70,7 @@ def web_server(app: WSGIApplication, port: int = 0) -> Iterator[str]:
         return answer
 
     server = make_server(HOST, port, remembering, threaded=True, request_handler=_Handler)
-    thread = threading.Thread(target=server.serve_forever, name="web server")
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), name="web server")
     thread.start()
     try:
         yield f"http://{HOST}:{server.server_port}"

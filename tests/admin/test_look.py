@@ -80,18 +80,22 @@ def check(tab, name, size, scheme):
 
 def check_layout(tab, name, size, scheme):
     tab.wait_for_load_state()  # a click that sends a form returns when the next page has only begun
-    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} scrolls sideways"
-    assert tab.evaluate(SMALL_TARGETS) == []
+    fits, small = tab.evaluate(LAYOUT)
+    assert fits, f"{name} scrolls sideways"
+    assert small == []
     if folder := os.environ.get("DOCENT_SCREENSHOTS"):
         tab.screenshot(path=Path(folder) / f"{name}-{size}-{scheme}.png", full_page=True)
 
 
 # Links inside a sentence may be smaller: WCAG 2.2, success criterion 2.5.8.
-SMALL_TARGETS = """() => [...document.querySelectorAll("a, button, input:not([type=hidden]), select, textarea, summary")]
-    .filter((target) => !target.closest("p, .skip, blockquote") && !target.matches(".skip"))
-    .map((target) => [target, target.getBoundingClientRect()])
-    .filter(([, box]) => box.width > 0 && (box.width < 23.5 || box.height < 23.5))
-    .map(([target, box]) => `${target.outerHTML.slice(0, 120)} ${box.width}x${box.height}`)"""
+LAYOUT = """() => [
+    document.documentElement.scrollWidth <= innerWidth,
+    [...document.querySelectorAll("a, button, input:not([type=hidden]), select, textarea, summary")]
+        .filter((target) => !target.closest("p, .skip, blockquote") && !target.matches(".skip"))
+        .map((target) => [target, target.getBoundingClientRect()])
+        .filter(([, box]) => box.width > 0 && (box.width < 23.5 || box.height < 23.5))
+        .map(([target, box]) => `${target.outerHTML.slice(0, 120)} ${box.width}x${box.height}`),
+]"""
 
 
 def test_empty_pages_say_what_to_do_next(browser, address, cookie):

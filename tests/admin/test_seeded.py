@@ -22,6 +22,7 @@ SEEDED = {
     "seeded_health": "/admin/health?days=30",
 }
 
+# In an order with few changes, from page to page and to the rules of test_look.py: each lays the page out again.
 SHOWN = [("phone", "light"), ("phone", "dark"), ("desk", "light"), ("desk", "dark")]
 # Of another language only words differ: how long they are, that they are there, and what language they are said to be.
 SHOWN_IN_OTHERS = [("desk", "light"), ("phone", "light")]
@@ -54,6 +55,7 @@ def test_every_page_is_readable_and_reached_by_keyboard(browser, address, cookie
     """One load of each page; then the window changes its size and the system its colours."""
     wrong = []
     with opened(browser, address, "phone", "light", [cookie], language=language) as tab:
+        axe.preload(tab)
         for name, path in {**test_look.PAGES, **SEEDED}.items():
             status = tab.goto(path.format(**vars(busy))).status
             wrong += [(name, status)] if status != (404 if name == "not_found" else 200) else []
@@ -77,7 +79,8 @@ def test_every_page_is_readable_and_reached_by_keyboard(browser, address, cookie
 
 def _show(tab, size, scheme):
     width, height = SIZES[size]
-    tab.set_viewport_size({"width": width, "height": height})
+    if tab.viewport_size != {"width": width, "height": height}:
+        tab.set_viewport_size({"width": width, "height": height})
     tab.emulate_media(color_scheme=scheme)
 
 

@@ -179,7 +179,7 @@ def receiver():
     made = Receiver()
     server = ThreadingHTTPServer(("127.0.0.1", 0), made.handler())
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, name="receiver")
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), name="receiver")
     thread.start()
     made.address = f"http://127.0.0.1:{server.server_port}"
     yield made

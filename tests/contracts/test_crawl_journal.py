@@ -1,5 +1,6 @@
 """What a crawl remembers of itself, in the database and in a file: the same promises."""
 
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -46,11 +47,11 @@ def _files(path, request):
 
 def _database(request, tmp_path):
     if request.param == "sqlite":
-        url = f"sqlite:///{tmp_path / 'docent.db'}"
+        file = shutil.copyfile(request.getfixturevalue("migrated_sqlite"), tmp_path / "docent.db")
+        url = f"sqlite:///{file}"
     else:
-        url = request.getfixturevalue("new_postgresql")()
+        url = request.getfixturevalue("new_migrated_postgresql")()
     database = Database(url)
-    database.migrate()
     request.addfinalizer(database.close)
     return database
 

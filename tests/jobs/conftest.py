@@ -1,5 +1,6 @@
 """Slow websites, and job workers in processes of their own that can be killed."""
 
+import json
 import os
 import queue
 import signal
@@ -69,16 +70,12 @@ class SlowWebsite(Website):
 class Nursery:
     """Starts workers, and hears when they end: see sabotaged_worker.py."""
 
-    def __init__(self, folder, settings):
-        self.log = folder / "embedded.log"
-        self._output = (folder / "worker.log").open("ab")
+    def __init__(self):
         self._process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("sabotaged_worker.py")), str(self.log)],
-            env={**os.environ, **settings},
+            [sys.executable, str(Path(__file__).with_name("sabotaged_worker.py"))],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._output,
             text=True,
         )
         self._started = queue.SimpleQueue()
@@ -86,8 +83,8 @@ class Nursery:
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
-    def worker(self, moment="", nth=""):
-        self._process.stdin.write(f"{moment}/{nth}\n")
+    def worker(self, **order):
+        self._process.stdin.write(json.dumps(order) + "\n")
         self._process.stdin.flush()
         return Worker(self._started.get(timeout=PATIENCE_S), self._ended)
 
@@ -106,7 +103,6 @@ class Nursery:
         self._process.wait(PATIENCE_S)
         self._reader.join()
         self._process.stdout.close()
-        self._output.close()
 
 
 class Worker:
@@ -133,19 +129,30 @@ class Worker:
 class Installation:
     """A data folder with one site, looked at from this process; workers run in others."""
 
-    def __init__(self, folder, website):
+    def __init__(self, folder, website, nursery):
         self.folder = folder
         self.website = website
+        self.nursery = nursery
         self.settings = Settings.of(data_dir=folder, crawl_allow_private=True, crawl_concurrency=2)
         self.runtime = open_runtime(self.settings)
         self.runtime.stores.sites.create(Site("shop", "Shop", "", (f"{website.url}/",)))
-        settings = {"DATA_DIR": str(folder), "CRAWL_ALLOW_PRIVATE": "1", "CRAWL_CONCURRENCY": "2"}
-        self.nursery = Nursery(folder, settings)
+        self.settings_of_workers = {
+            "DATA_DIR": str(folder),
+            "CRAWL_ALLOW_PRIVATE": "1",
+            "CRAWL_CONCURRENCY": "2",
+        }
         self.workers = []
 
     def worker(self, moment="", nth=""):
-        self.workers.append(self.nursery.worker(moment, nth))
-        return self.workers[-1]
+        made = self.nursery.worker(
+            moment=moment,
+            nth=nth,
+            environment={**os.environ, **self.settings_of_workers},
+            log=str(self.folder / "worker.log"),
+            embedded=str(self.folder / "embedded.log"),
+        )
+        self.workers.append(made)
+        return made
 
     def die(self, worker):
         assert worker.wait() == -signal.SIGKILL, self.output()
@@ -177,7 +184,7 @@ class Installation:
 
     @property
     def embedded(self):
-        return sum(map(int, self.nursery.log.read_text().split()))
+        return sum(map(int, (self.folder / "embedded.log").read_text().split()))
 
     def pages(self):
         found = [page.url for page in self.runtime.stores.content("shop").pages(limit=10_000)]
@@ -206,8 +213,15 @@ class Installation:
         for worker in self.workers:
             worker.kill()
             worker.wait()
-        self.nursery.close()
         self.runtime.close()
+
+
+@pytest.fixture(scope="session")
+def nursery():
+    """One for all tests: its imports take longer than most of them."""
+    made = Nursery()
+    yield made
+    made.close()
 
 
 @pytest.fixture
@@ -217,9 +231,9 @@ def folder(tmp_path, model_cache):
 
 
 @contextmanager
-def installation_of(folder, website):
+def installation_of(folder, website, nursery):
     with serve(website):
-        made = Installation(folder, website)
+        made = Installation(folder, website, nursery)
         try:
             yield made
         finally:
@@ -228,7 +242,7 @@ def installation_of(folder, website):
 
 
 @pytest.fixture
-def slow(folder):
+def slow(folder, nursery):
     """An installation with a website of 30 pages."""
-    with installation_of(folder, SlowWebsite()) as made:
+    with installation_of(folder, SlowWebsite(), nursery) as made:
         yield made

@@ -1,10 +1,12 @@
 """Job workers that are killed with SIGKILL when they call MOMENT for the NTH time: see test_resuming.py.
 
-Each is a process of its own, forked from this one, which has imported what takes seconds. A line "MOMENT/NTH" or
-"/" on the standard input starts one; "started PID" and "ended PID STATUS" come back. Batches are small, so that a
-small site has many of them. Each line of the file that is named as the argument is a number of texts embedded.
+Each is a process of its own, forked from this one, which has imported what takes seconds. Each line of the standard
+input starts one: an object with the MOMENT and the NTH time, or empty texts, the environment of the worker, the file
+for its log, and the file that gets a line with the number of texts whenever it embeds some. "started PID" and
+"ended PID STATUS" come back. Batches are small, so that a small site has many of them.
 """
 
+import json
 import os
 import signal
 import sys
@@ -69,21 +71,26 @@ def count_embedded(log: str) -> None:
     EmbeddedEmbedder.embed = counted
 
 
-def work(moment: str) -> None:
+def work(order: dict) -> None:
+    os.environ.clear()
+    os.environ.update(order["environment"])
+    with Path(order["log"]).open("ab") as log:
+        os.dup2(log.fileno(), sys.stderr.fileno())
+    count_embedded(order["embedded"])
     indexer.BATCH = 8
-    if moment:
-        sabotage(*moment.split("/"))
+    if order["moment"]:
+        sabotage(order["moment"], order["nth"])
     runtime = open_runtime(load_settings())
     runtime.work()
     runtime.close()
 
 
-def start(moment: str) -> None:
+def start(order: dict) -> None:
     child = os.fork()
     if child == 0:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         try:
-            work(moment)
+            work(order)
         finally:
             sys.stderr.flush()
             os._exit(0)
@@ -102,11 +109,10 @@ def report_ended(number: int, frame: object) -> None:
 
 
 def main() -> None:
-    count_embedded(sys.argv[1])
     import_module("server.indexes.vectors")
     signal.signal(signal.SIGCHLD, report_ended)
     while line := sys.stdin.readline():
-        start(line.strip().strip("/"))
+        start(json.loads(line))
 
 
 if __name__ == "__main__":

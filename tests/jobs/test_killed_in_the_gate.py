@@ -11,8 +11,8 @@ ASKED = (("When are refunds paid?", "/returns"), ("How do I return a lamp?", "/r
 
 
 @pytest.fixture
-def shop(folder):
-    with installation_of(folder, Website("Lantern Shop", SHOP)) as made:
+def shop(folder, nursery):
+    with installation_of(folder, Website("Lantern Shop", SHOP), nursery) as made:
         yield made
 
 

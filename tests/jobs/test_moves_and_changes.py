@@ -24,8 +24,8 @@ class Shop(SlowWebsite):
 
 
 @pytest.fixture
-def shop(folder):
-    with installation_of(folder, Shop()) as made:
+def shop(folder, nursery):
+    with installation_of(folder, Shop(), nursery) as made:
         yield made
 
 

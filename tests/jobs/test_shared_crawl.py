@@ -36,7 +36,7 @@ class BusyWebsite(SlowWebsite):
 
 
 @pytest.fixture
-def shared(folder, monkeypatch):
+def shared(folder, nursery, monkeypatch):
     """Makes an installation whose workers share every site of more than a few pages."""
     for name, value in SHARED.items():
         monkeypatch.setenv(name, value)
@@ -45,7 +45,7 @@ def shared(folder, monkeypatch):
     def installed(website, **settings):
         for name, value in settings.items():
             monkeypatch.setenv(name.upper(), str(value))
-        made = installation_of(folder, website)
+        made = installation_of(folder, website, nursery)
         open_ones.append(made)
         return made.__enter__()
 

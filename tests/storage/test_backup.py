@@ -48,7 +48,7 @@ def opened(url):
 
 
 @pytest.fixture
-def make_database(migrated_sqlite, new_postgresql, tmp_path):
+def make_database(migrated_sqlite, new_migrated_postgresql, tmp_path):
     """Makes a database of a kind, with all tables and no rows."""
     made = []
 
@@ -56,8 +56,7 @@ def make_database(migrated_sqlite, new_postgresql, tmp_path):
         if kind == "sqlite":
             database = Database(f"sqlite:///{shutil.copyfile(migrated_sqlite, tmp_path / f'{len(made)}.db')}")
         else:
-            database = Database(new_postgresql())
-            database.migrate()
+            database = Database(new_migrated_postgresql())
         made.append(database)
         return database
 

@@ -31,7 +31,8 @@ EMAIL = "zanzibarflummox@example.com"
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def runtime(request, tmp_path):
-    address = request.getfixturevalue("new_postgresql")() if request.param == "postgresql" else ""
+    is_postgresql = request.param == "postgresql"
+    address = request.getfixturevalue("new_migrated_postgresql")() if is_postgresql else ""
     opened = open_runtime(Settings.of(data_dir=tmp_path / "data", database_url=address))
     opened.stores.sites.create(Site("shop", "Shop", "Shop", ("https://shop.example/",), generation=1))
     opened.delivery.webhooks.add("https://hooks.example/", "sealed", list(EventKind), None)

@@ -52,7 +52,7 @@ class FalseProvider:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self.issuer = f"http://127.0.0.1:{self._server.server_port}"
-        self._thread = Thread(target=self._server.serve_forever)
+        self._thread = Thread(target=self._server.serve_forever, args=(0.05,))
         self._thread.start()
 
     def stop(self) -> None:
