@@ -106,9 +106,10 @@ def of_addresses(runtime, there):
     return runtime.stores.sources.all(site.id)[0].message
 
 
-def of_embed_check(runtime, there):
-    site = docs_site(runtime.configuration.settings)
-    return next(iter(check_embedding(site, there.url, runtime.configuration.settings))).text
+def of_embed_check(runtime, there, site=None):
+    site = site or docs_site(runtime.configuration.settings)
+    settings, sightings = runtime.configuration.settings, runtime.shared.sightings
+    return next(iter(check_embedding(site, there.url, settings, sightings))).text
 
 
 def of_dry_run(runtime, there):
@@ -195,8 +196,8 @@ REAL = type(EMBEDDERS).load
 
 
 def test_a_site_without_start_addresses_gives_no_way_to_private_hosts(tmp_path, listener):
-    settings = Settings.of(crawl_allow_private=True, data_dir=tmp_path)
-    assert refusal(lambda: next(iter(check_embedding(Site("shop", "Shop", "Shop"), listener.url, settings))))
+    with opened(tmp_path, crawl_allow_private=True) as runtime:
+        assert refusal(lambda: of_embed_check(runtime, listener, Site("shop", "Shop", "Shop")))
     assert listener.connections == 0
 
 

@@ -27,8 +27,8 @@ class Shop(SlowWebsite):
 
 
 @pytest.fixture
-def shop(folder):
-    with installation_of(folder, Shop()) as made:
+def shop(folder, nursery):
+    with installation_of(folder, Shop(), nursery) as made:
         crawl(made)
         yield made
 

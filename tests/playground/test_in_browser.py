@@ -52,7 +52,7 @@ def test_results_appear_without_loading_the_page_again(browser, address, cookie,
         first, second = tab.locator(".way-result").all()
         assert "Being asked" in first.inner_text()
         tab.evaluate("() => { window.sameDocument = true }")
-        second.get_by_text("Quoted, no model").wait_for()
+        second.get_by_text("Quoted from the pages, no model").wait_for()
         assert "Being asked" in first.inner_text(), "one way does not wait for the other"
         held.set()
         tab.get_by_text("Written by small-1").first.wait_for()

@@ -73,7 +73,7 @@ def test_what_the_model_took_is_shown_and_counts_for_the_site(paid_dashboard, mo
     )
     assert told in words(page)
     assert not ways[1].result["used"], "quotations ask no model"
-    assert "Quoted, no model" in words(page)
+    assert "Quoted from the pages, no model" in words(page)
 
 
 def test_a_spent_budget_is_said_and_answered_without_the_model(paid_dashboard, model_server):
@@ -112,7 +112,7 @@ def test_a_model_that_fails_is_said_and_quotations_answer(paid_dashboard, model_
     shown = words(page)
     assert said in shown
     assert "five working days" in shown
-    assert "Quoted, no model" in shown
+    assert "Quoted from the pages, no model" in shown
     assert not runtime.stores.incidents.recent(limit=5), "nothing went wrong for visitors"
     kept = runtime.stores.playground_runs.get(run_id).variants[0].result["answer"]["trace"]["prompts"]
     assert said in kept[0].get("error", "") or (fault is Fault.INVALID_JSON and kept[0]["reply"])
