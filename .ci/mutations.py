@@ -16,7 +16,7 @@ from pathlib import Path
 
 MUTATIONS = [
     # answering
-    ('if state["retrievals"] >= min(tries, self._reflection.max_count):', ">= min", "> min"),
+    ('return "transform_query" if state.retrievals < self._reflection.max_count else DONE', "< self", "<= self"),
     ("if attempt.removed and not last:", "and not last", "and last"),
     ('differs = "" if alike == 1.0 else contradiction(phrase, question.text)', "== 1.0", "!= 1.0"),
     ("if hit.chunk.id in used or hit.score < NEAR * best or not _is_answered(heading, words, hit.chunk):", "or not _is", "or _is"),
@@ -25,22 +25,22 @@ MUTATIONS = [
     # citing and proving
     ("if len(said) >= _SHORTEST and said in seen:", "said in seen", "said not in seen"),
     ("if unit.block != tainted and (command_in(unit.text) or command_in(unit.quote)):", "!= tainted", "== tainted"),
-    ("return not self._language or not language or language == self._language", "language == self", "language != self"),
+    ("return not self.language or not language or language == self.language", "language == self", "language != self"),
     ("page[line + n : line + n + 1] == [text] or _begins(page, line + n, text)", "== [text]", "!= [text]"),
     ("if share > best_share or (best and share == best_share and len(numbers & present) > most):", "share > best_share", "share < best_share"),
-    ("if not any(amount.equals(other) for other in self.amounts) and not self._counted(amount):", "and not self", "and self"),
+    ("if not any(amount.equals(other) for other in self._amounts) and not self._counted(amount):", "and not self", "and self"),
     ("kept.append(None if unit.block == tainted else unit)", "== tainted", "!= tainted"),
     ("if other and other in theirs and other not in mine and word not in theirs:", "word not in", "word in"),
-    ("return years and one[1:] == two[1:]", "one[1:] == two[1:]", "one[1:] != two[1:]"),
+    ("return any(a[1:] == b[1:] and (a[0] == b[0] or not a[0] or not b[0]) for a in one for b in other)", "a[1:] == b", "a[1:] != b"),
     ('return end["mark"] != "." or not _is_abbreviation(before, following)', "or not _is", "or _is"),
     ("return same and bool(self.values & other.values)", "same and", "same or"),
     # crawling
     ('return parent is not None and parent.tag == "div" and parent.getparent() is definitions', "is definitions", "is not definitions"),
     ("if self._learner is None:", "is None", "is not None"),
     ("if len(found.words - words) > _MOST_OWN_WORDS:", "> _MOST", "< _MOST"),
-    ('return (urls.canonical(target, self.url) or "") if target else ""', "if target", "if not target"),
+    ('return (urls.canonical(_as_utf8(target), self.url) or "") if target else ""', "if target", "if not target"),
     ('elif element.tag == "article":', "==", "!="),
-    ("while lines and not lines[0]:", "and not lines[0]", "and lines[0]"),
+    (r'if code := "\n".join(lines).strip("\n"):', r'strip("\n")', "strip()"),
     ('hidden = panel is not None and (panel.get("hidden") is not None or "none" in (panel.get("style") or ""))', "is not None and", "is None and"),
     ('return replace(block, heading_path=path[1:], anchor=block.anchor if len(path) > 1 else "")', "path[1:]", "path"),
     # limits
