@@ -197,6 +197,7 @@ def test_after_the_password_only_an_own_passkey_counts(tab, runtime, registered,
     ben = runtime.people.operators.create(OTHER, password_hash, Role.VIEWER)
     runtime.people.passkeys.add(ben, "AAAA", "AAAA", "AAAA", "Lost")
     enter(tab, OTHER)
+    tab.wait_for_url("**/admin/login/code")
     answer = posted_elsewhere(tab, "/admin/login/code/passkey/options", allowCredentials=[])
     assert send_answer(tab, "/admin/login/code/passkey", answer).endswith("/admin/login/code")
     assert "not known here" in said(tab)
