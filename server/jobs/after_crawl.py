@@ -44,7 +44,7 @@ class SiteOutage:
         self._site_id = site_id
 
     def lasts(self, *, missing: int, read: int) -> bool:
-        """Return whether a crawl that misses and read so many pages shall forget none of them yet."""
+        """Return whether the missing pages are to be kept for now, by how many a crawl missed and read."""
         since = self._notes.get(self._site_id, LOOKS_DOWN_SINCE)
         if missing < FEWEST_MISSING or read >= missing * FEWEST_READ:
             if since:

@@ -182,7 +182,7 @@ CASES = {
         "<section class=info><h2>选民登记截止日期</h2><p>选举日前 20 天</p></section>",
         [("选民登记截止日期", "选举日前 20 天")],
     ),
-    "a part of the page that is named like a note is none if it has several headings": (
+    "what is named like a note but has several headings is no note": (
         "<h2>Visit</h2><div class=article-info><p>Two ways.</p><h2>By bus</h2><p>Line 4.</p>"
         "<h3>Tickets</h3><p>On board.</p></div>",
         [("Visit", "Two ways."), ("By bus", "Line 4."), ("By bus > Tickets", "On board.")],

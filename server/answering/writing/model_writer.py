@@ -89,8 +89,8 @@ _ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
 
 
 def claims(pieces: Iterable[str], titles: Collection[str] = ()) -> Iterator[Claim]:
-    """Yield one claim per sentence, list item, table row or code block, as soon as it is complete. A line of
-    a list of sources, "[1] Title" with one of the `titles`, is none.
+    """Yield one claim per sentence, list item, table row or code block, as soon as it is complete. A line
+    such as "[1] Title", with one of the `titles`, only lists a source and claims nothing.
 
     Markers such as [2] or [1, 3] become the claim's sources (from 0) and are removed from its text. A
     sentence is complete when the next one begins, because markers may follow its full stop.
@@ -249,7 +249,7 @@ def _string(received: str, pieces: Iterator[str]) -> Iterator[str]:
 
 def _decoded(received: str, start: int, *, ended: bool) -> tuple[str, int, bool]:
     """Return (decoded text up to the closing quotation mark or the last character that is certain, its end,
-    closed). Other quotation marks and backslashes that a model did not escape stand for themselves."""
+    closed). Other quotation marks and backslashes that a model did not escape are kept as they are."""
     end, closed = start, False
     while end < len(received):
         if received[end] == "\\":
