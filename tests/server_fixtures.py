@@ -43,14 +43,7 @@ def postgresql_server() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def new_postgresql(postgresql_server: str) -> Callable[[], str]:
     """Makes an empty PostgreSQL database at each call; returns its address."""
-
-    def make() -> str:
-        name = f"test_{next(_numbers)}"
-        with psycopg.connect(postgresql_server, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")
-        return postgresql_server.rpartition("/")[0] + f"/{name}"
-
-    return make
+    return lambda: _made_postgresql(postgresql_server)
 
 
 @pytest.fixture(scope="session")
@@ -61,14 +54,16 @@ def new_migrated_postgresql(postgresql_server: str, new_postgresql: Callable[[],
     database = Database(template)
     database.migrate()
     database.close()
+    return lambda: _made_postgresql(postgresql_server, template)
 
-    def make() -> str:
-        name = f"test_{next(_numbers)}"
-        with psycopg.connect(postgresql_server, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template.rpartition('/')[2]}")
-        return postgresql_server.rpartition("/")[0] + f"/{name}"
 
-    return make
+def _made_postgresql(server: str, template: str = "") -> str:
+    """Makes a database, as a copy of the one at the address `template`; returns its address."""
+    name = f"test_{next(_numbers)}"
+    copied = f" TEMPLATE {template.rpartition('/')[2]}" if template else ""
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}{copied}")
+    return server.rpartition("/")[0] + f"/{name}"
 
 
 @pytest.fixture(scope="session")

@@ -435,13 +435,19 @@ def test_a_question_can_be_asked_again_and_the_first_answer_stays(opened, script
     assert [asked["message"] for asked in script.asked] == ["When do the docks open?"] * 2
 
 
-def test_a_comment_that_is_not_sent_yet_outlives_the_page(opened, script):
-    page = opened()
+def comment_on(page):
+    """Asks, finds the answer not helpful and types why; returns the field."""
     ask(page)
     answered(page)
     page.get_by_role("button", name="Not helpful").click()
     reason = page.get_by_role("textbox", name="What was wrong")
     reason.fill("The hours are old.")
+    return reason
+
+
+def test_a_comment_that_is_not_sent_yet_outlives_the_page(opened, script):
+    page = opened()
+    reason = comment_on(page)
     page.reload()
     expect(reason).to_have_value("The hours are old.")
     page.locator(".comment").get_by_role("button", name="Send").click()
@@ -691,11 +697,7 @@ def test_where_the_browser_does_not_copy_the_button_says_so(opened, clipboard):
 
 def test_a_comment_that_could_not_be_sent_can_be_sent_again(opened, script):
     page = opened()
-    ask(page)
-    answered(page)
-    page.get_by_role("button", name="Not helpful").click()
-    reason = page.get_by_role("textbox", name="What was wrong")
-    reason.fill("The hours are old.")
+    reason = comment_on(page)
     script.refusals = {"feedback": 500}
     send = page.locator(".comment").get_by_role("button", name="Send")
     send.click()
