@@ -370,6 +370,7 @@ def main() -> None:
     given = parser.parse_args()
     with ExitStack() as stack:
         folder = given.folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        folder.mkdir(parents=True, exist_ok=True)
         chroma = stack.enter_context(chroma_server(folder / "chroma"))
         database = given.database or f"sqlite:///{folder / 'docent.db'}"
         values = {"DATA_DIR": str(folder), "DATABASE_URL": database, "CHROMA_URL": chroma}
