@@ -1,6 +1,6 @@
 """How many visitors a server carries: the rate at which the first sentence of an answer still comes in time.
 
-    python -m benchmarks.load [--pages FOLDER] [--seconds 30]
+    python -m benchmarks.load [--pages FOLDER] [--seconds 30] [--replicas 2]
     python -m benchmarks.load --address http://127.0.0.1:8001 http://127.0.0.1:8002 --site docs --model-s 1.5
 
 Visitors arrive at random (Poisson), load the widget and its modules, think, ask a question, read the stream
@@ -10,7 +10,8 @@ Last-Event-ID. The rate doubles until p95 of the time to the first sentence exce
 visitors finish.
 
 Without --address, the real server is started on a crawled folder (by default as in
-benchmarks.question_path), without a chat model. Servers behind --address need high VISITOR_LIMIT,
+benchmarks.question_path), without a chat model; with --replicas, so many web servers of one process each on
+PostgreSQL, Redis and a Chroma server, without a proxy. Servers behind --address need high VISITOR_LIMIT,
 ADDRESS_LIMIT and TOKEN_LIMIT; several addresses are replicas of one installation, and a proxy in front of
 them is one address. Only addresses of this machine are accepted.
 """
@@ -23,18 +24,29 @@ import itertools
 import json
 import random
 import re
+import secrets
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.processes import memory_mb
-from benchmarks.question_path import MANUAL, SITE, crawled, headings, running, server_values, website
+from benchmarks.question_path import (
+    MANUAL,
+    SITE,
+    crawled,
+    free_port,
+    headings,
+    running,
+    server_values,
+    website,
+)
 from benchmarks.web_load import Connection, percentile
 from benchmarks.web_server import ROOT
+from tests.servers import chroma_server, postgresql, redis_server
 
 BAR_S = 1.0
 FIRST_RATE, MOST_RATE = 1.0, 256.0
@@ -181,14 +193,29 @@ def highest_rate(visitors: Visitors, seconds: float, bar_s: float) -> float:
 
 
 @contextmanager
-def own_server(pages: Path) -> Iterator[tuple[str, int, list[str]]]:
-    """The address and process of a server that answers for a folder, and questions for it."""
-    with tempfile.TemporaryDirectory() as folder, website(pages) as start:
-        values = server_values(Path(folder))
+def own_servers(pages: Path, replicas: int) -> Iterator[tuple[list[str], list[int], list[str]]]:
+    """The addresses and processes of servers that answer for a folder, and questions for it. Without
+    replicas, it is one server that keeps everything in its own folder."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        values, start = server_values(folder), stack.enter_context(website(pages))
+        if replicas:
+            values |= {
+                "DATABASE_URL": stack.enter_context(postgresql()),
+                "REDIS_URL": stack.enter_context(redis_server()),
+                "CHROMA_URL": stack.enter_context(chroma_server(folder / "chroma")),
+                **{"SECRET_KEY": secrets.token_hex(), "WEB_WORKERS": "1"},
+            }
         crawled(values, start)
         questions = headings(values)
-        with running(values) as (address, process):
-            yield address, process, questions
+        servers = [stack.enter_context(running(values))] if not replicas else []
+        for number in range(replicas):
+            own = folder / f"web{number}"
+            own.mkdir()
+            more = {"DATA_DIR": str(own), "PORT": str(free_port())}
+            servers.append(stack.enter_context(running(values | more, "web")))
+        addresses, processes = zip(*servers, strict=True)
+        yield list(addresses), list(processes), questions
 
 
 def main() -> None:
@@ -199,6 +226,7 @@ def main() -> None:
     parser.add_argument("--site", default=SITE)
     parser.add_argument("--questions", type=Path, help="a question a line, for --address")
     parser.add_argument("--pages", type=Path, default=MANUAL if MANUAL.is_dir() else ROOT / "docs")
+    parser.add_argument("--replicas", type=int, default=0, help="web servers on PostgreSQL and Redis")
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--model-s", type=float, default=0.0, help="the model's own time to a sentence")
     given = parser.parse_args()
@@ -210,9 +238,9 @@ def main() -> None:
         rate = highest_rate(Visitors(given.address, given.site, questions), given.seconds, bar_s)
         print(f"{rate:.1f} visitors/s")
         return
-    with own_server(given.pages) as (address, process, questions):
-        rate = highest_rate(Visitors([address], SITE, questions), given.seconds, bar_s)
-        print(f"{rate:.1f} visitors/s; memory of all processes (PSS): {memory_mb(process):.0f} MB")
+    with own_servers(given.pages, given.replicas) as (addresses, processes, questions):
+        rate = highest_rate(Visitors(addresses, SITE, questions), given.seconds, bar_s)
+        print(f"{rate:.1f} visitors/s; memory of the servers (PSS): {memory_mb(*processes):.0f} MB")
 
 
 if __name__ == "__main__":

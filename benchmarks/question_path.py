@@ -76,12 +76,12 @@ def website(folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def running(values: dict[str, str]) -> Iterator[tuple[str, int]]:
-    """The address of `python -m server run`, and the id of its process."""
+def running(values: dict[str, str], command: str = "run") -> Iterator[tuple[str, int]]:
+    """The address of `python -m server run`, or of `web`, and the id of its process."""
     address = f"http://127.0.0.1:{values['PORT']}"
     with (Path(values["DATA_DIR"]) / "server.log").open("wb") as log:
-        command = [sys.executable, "-m", "server", "run"]
-        server = subprocess.Popen(command, cwd=ROOT, env=os.environ | values, stdout=log, stderr=log)
+        arguments = [sys.executable, "-m", "server", command]
+        server = subprocess.Popen(arguments, cwd=ROOT, env=os.environ | values, stdout=log, stderr=log)
     try:
         end = time.monotonic() + 240
         while not _is_up(int(values["PORT"])):
