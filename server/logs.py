@@ -33,8 +33,8 @@ def known_or_new_id(given: str) -> str:
 
 
 class TextLines(logging.Formatter):
-    """Writes a record as text. Only its first line looks like one, whatever a caller or a website wrote into the
-    others: fail2ban would believe them."""
+    """Writes a record as text. Only its first line looks like one, whatever a caller or a website wrote into
+    the others: fail2ban would believe them."""
 
     def __init__(self) -> None:
         super().__init__(FORMAT, DATE)
