@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -53,6 +54,22 @@ class BelowPath:
         return self._app(environ, start_response)
 
 
+_WITH_PORT = re.compile(r"\[([\da-fA-F:.]+)\](?::\d+)?|([\d.]+):\d+")
+
+
+class WithoutPort:
+    """Takes the port off the client's address, where a proxy adds it. Each connection has another one, so no
+    limit of an address would ever be reached."""
+
+    def __init__(self, app: WSGIApplication) -> None:
+        self._app = app
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if found := _WITH_PORT.fullmatch(environ.get("REMOTE_ADDR", "")):
+            environ["REMOTE_ADDR"] = found[1] or found[2]
+        return self._app(environ, start_response)
+
+
 class DashboardSessions(SecureCookieSessionInterface):
     """Opens sessions for the dashboard only: elsewhere the signer costs more than the rest of a small
     request, and a response that renews the cookie could not be cached."""
@@ -77,7 +94,8 @@ def create_app(settings: Settings | None = None, runtime: Runtime | None = None)
     connect(app, settings, runtime)
     if settings.serving.trusted_proxies:
         hops = settings.serving.trusted_proxies
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=0)  # type: ignore[method-assign]
+        known = WithoutPort(app.wsgi_app)
+        app.wsgi_app = ProxyFix(known, x_for=hops, x_proto=hops, x_host=0)  # type: ignore[method-assign]
     if path := urlsplit(settings.serving.public_url).path:
         app.wsgi_app = BelowPath(app.wsgi_app, path)  # type: ignore[method-assign]
     _register(app)

@@ -14,6 +14,8 @@ from uuid import uuid4
 
 FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
 DATE = "%Y-%m-%d %H:%M:%S"
+CONTINUED = "  > > "
+"""Begins each further line of a record."""
 CHATTY = (
     "chromadb", "httpx", "httpcore", "httpx2", "httpcore2", "openai", "langchain", "urllib3",
     "alembic", "huey", "werkzeug", "opentelemetry",
@@ -28,6 +30,18 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 def known_or_new_id(given: str) -> str:
     """Return `given` if it is short and harmless, else a new id."""
     return given if _ID.fullmatch(given) else uuid4().hex
+
+
+class TextLines(logging.Formatter):
+    """Writes a record as text. Only its first line looks like one, whatever a caller or a website wrote into
+    the others: fail2ban would believe them."""
+
+    def __init__(self) -> None:
+        super().__init__(FORMAT, DATE)
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line, and the lines of a traceback below it."""
+        return f"\n{CONTINUED}".join(super().format(record).splitlines())
 
 
 class JsonLines(logging.Formatter):
@@ -67,7 +81,7 @@ def configure_logging(level: str, form: str = "text") -> None:
     """Sends lines of `level` (debug, info, warning, error) and above to standard output. `form` is text or
     json."""
     handler = logging.StreamHandler(sys.stdout)
-    handler.setFormatter(JsonLines() if form == "json" else logging.Formatter(FORMAT, datefmt=DATE))
+    handler.setFormatter(JsonLines() if form == "json" else TextLines())
     logging.captureWarnings(form == "json")
     root = logging.getLogger()
     root.handlers[:] = [handler]

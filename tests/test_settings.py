@@ -158,6 +158,8 @@ def test_a_file_that_is_not_text_is_refused(tmp_path):
         ("OPENAI_BASE_URL", "127.0.0.1:11434"),
         ("DATABASE_URL", "mysql://host/name"),
         ("REDIS_URL", "http://host"),
+        ("REDIS_URL", "redis://:hunter/two@host:6379/0"),
+        ("REDIS_URL", "redis://:hunter#two@host:6379/0"),
     ],
 )
 def test_a_value_that_cannot_be_used_is_refused_with_name_value_and_meaning(name, value):
@@ -168,6 +170,15 @@ def test_a_value_that_cannot_be_used_is_refused_with_name_value_and_meaning(name
     else:
         assert f"setting {name}={value!r}" in message
     assert SETTINGS[name.lower()].description in message
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["redis://", "redis://host", "rediss://docent:p%2Fw:d@redis.example:6380/0", "redis://[::1]:6379?health_check_interval=9",
+     "unix:///run/redis.sock?db=1"],
+)  # fmt: skip
+def test_the_addresses_that_redis_has_are_taken(address):
+    assert load_settings({"REDIS_URL": address}).storage.redis_url == address
 
 
 def test_settings_that_contradict_each_other_are_refused():

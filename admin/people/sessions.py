@@ -10,7 +10,7 @@ import hashlib
 from datetime import timedelta
 from time import time
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from flask import g, request, session, url_for
 
@@ -110,5 +110,5 @@ def safe_next(target: str | None) -> str:
     except ValueError:
         return home
     inside = parts.path == home.rstrip("/") or parts.path.startswith(home)
-    steps = parts.path.split("/")
+    steps = unquote(parts.path).split("/")  # browsers read %2e%2e as two dots
     return target if inside and not parts.scheme and not parts.netloc and ".." not in steps else home

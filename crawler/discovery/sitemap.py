@@ -98,6 +98,9 @@ _DEEPEST_INDEX = 5
 _MOST_IN_VAIN = 20
 """Files in a row that list no address of the site, or cannot be read: then the others are not read either."""
 _PIECE = 65_536
+_PACKED = 4096
+"""Bytes that are unpacked at once. What is left of them is copied for each part of a file of many parts."""
+_GZIP = b"\x1f\x8b"
 _LONGEST_ADDRESS = 4096
 _ENTRIES = frozenset({"url", "sitemap", "item", "entry"})
 _NO_HEADING = (b"<!doctype html", b"<html")
@@ -256,28 +259,34 @@ class _Unpacking:
         self.problem = self.problem or problem
 
     def __iter__(self) -> Iterator[bytes]:
-        if self._body[:2] != b"\x1f\x8b":
+        if self._body[:2] != _GZIP:
             for start in range(0, min(len(self._body), self._largest), _PIECE):
                 piece = self._body[start : min(start + _PIECE, self._largest)]
                 self.done += len(piece)
                 yield piece
             if len(self._body) > self._largest:
                 self._too_large()
-            return
-        unpacker, rest = zlib.decompressobj(wbits=31), self._body
+        else:
+            yield from self._unpacked()
+
+    def _unpacked(self) -> Iterator[bytes]:
+        unpacker, at = zlib.decompressobj(wbits=31), 0
         try:
-            while rest and self.done < self._largest:
-                piece = unpacker.decompress(rest, min(_PIECE, self._largest - self.done))
+            while at < len(self._body) and self.done < self._largest:
+                packed = self._body[at : at + _PACKED]
+                piece = unpacker.decompress(packed, min(_PIECE, self._largest - self.done))
                 self.done += len(piece)
                 if piece:
                     yield piece
-                rest = unpacker.unconsumed_tail
-                if unpacker.eof and unpacker.unused_data[:2] == b"\x1f\x8b":
-                    unpacker, rest = zlib.decompressobj(wbits=31), unpacker.unused_data
+                at += len(packed) - len(unpacker.unconsumed_tail) - len(unpacker.unused_data)
+                if unpacker.eof:
+                    if self._body[at : at + 2] != _GZIP:
+                        return  # what follows the last part is ignored
+                    unpacker = zlib.decompressobj(wbits=31)
         except zlib.error:
             self.problem = "it is not proper gzip"
             return
-        if rest:
+        if at < len(self._body):
             self._too_large()
         elif not unpacker.eof:
             self.problem = "its gzip data is cut off"

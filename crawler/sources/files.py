@@ -23,6 +23,7 @@ from crawler.extractors import (
 )
 from crawler.page import Block, Page, content_hash
 from crawler.report import UrlOutcome, UrlState
+from crawler.unpacking import is_bounded
 
 _NOT_IN_ID = re.compile(r"[^\w-]+")
 _LONGEST = 60
@@ -112,6 +113,8 @@ def unpack(body: bytes, max_bytes: int) -> list[tuple[str, bytes]]:
             wanted = [entry for entry in archive.infolist() if _is_wanted(entry)]
             if len(wanted) > MOST_FILES:
                 raise BadFile(f"it has {len(wanted):,} files; the limit is {MOST_FILES:,}")
+            if not all(map(is_bounded, wanted)):
+                raise BadFile("it is compressed in an unusual way; make a zip archive without BZIP2 or LZMA")
             if sum(entry.file_size for entry in wanted) > max_bytes:
                 raise BadFile(f"it unpacks to more than the limit of {max_bytes:,} bytes")
             return _contents(archive, wanted, max_bytes)

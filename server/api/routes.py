@@ -12,13 +12,17 @@ from server.api.docs.openapi import LAST_EVENT, ApiRoute, document, query, strea
 from server.api.keyed import routes
 from server.api.keyed import schemas as keyed
 from server.api.visitor import chat, contact, visitors, widget
+from server.domain.gap import GapStatus
 
 ROOT = "/api/v1"
 SITE = f"{ROOT}/sites/<site_id>"
-_PAGED = (query("limit", "Rows, 1 to 100; 50 unless said."), query("page", "From 1."))
-_LANGUAGE = query("language", "Code of the language of `disclosure`, such as de.", "string")
-_STATUS = query("status", "Such as new.", "string")
-_DAYS = query("days", "30 unless said.")
+_PAGED = (
+    query("limit", "Rows; 50 unless said.", type="integer", minimum=1, maximum=100),
+    query("page", "From 1.", type="integer", minimum=1, maximum=1_000_000),
+)
+_LANGUAGE = query("language", "Code of the language of `disclosure`, such as de.", type="string")
+_STATUS = query("status", "All unless said.", type="string", enum=[one.value for one in GapStatus])
+_DAYS = query("days", "30 unless said.", type="integer", minimum=1, maximum=3660)
 _CRAWLS = {202: "Begin a crawl.", 200: "One is under way already."}
 
 

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 from sqlalchemy import Connection, Table, delete, func, insert, inspect, select, text, update
 from sqlalchemy.exc import DataError, IntegrityError
 
+from crawler.unpacking import is_bounded
 from server.backup.rows import BadRow, check_row
 from server.backup.shape import (
     DERIVED,
@@ -160,6 +161,8 @@ def _checked(archive: zipfile.ZipFile, name: str) -> Manifest:
         raise BadBackup("this is a backup of a whole installation, not of a single site: use `restore`")
     if foreign := sorted(set(names) - known):
         raise BadBackup(f"this is no backup of Docent: it holds {foreign[0][:100]!r}")
+    if not all(map(is_bounded, archive.infolist())):
+        raise BadBackup("this is no backup of Docent: it is compressed in another way")
     if name not in names or len(names) != len(set(names)):
         raise BadBackup("the backup is not complete: it was cut off while it was made or copied")
     info = archive.getinfo(name)

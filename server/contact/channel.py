@@ -28,7 +28,7 @@ class OutgoingMessage:
     name: str
     """How the log calls it, without what was written."""
     target: str
-    """Where it goes, as the delivery log shows it; empty when there is nowhere."""
+    """Where it goes, as the delivery log shows it: of a webhook the host only. Empty: nowhere."""
     send: Callable[[], str]
     """Sends it; returns what to note. Raises NotDelivered."""
     gave_up: Callable[[str, int], None]

@@ -1,5 +1,6 @@
 """The three sorts of messages that the outbox sends: visitors' messages, replies to them, and events."""
 
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,6 +9,7 @@ from email.message import EmailMessage
 from server.contact.channel import ContactMessage, Gone, NotDelivered, OutgoingMessage, pack
 from server.contact.mail import MailServer, letter, reply_mail
 from server.contact.webhook import body_of, event_body, headers_of, post
+from server.domain.addresses import without_user
 from server.domain.contact import Channel, ContactOptions, ContactRequest, Delivery
 from server.domain.protocols import Incidents
 from server.domain.site import Site
@@ -93,7 +95,8 @@ class VisitorChannel(_People):
             details = {"reference": request.reference, "page": parcel.page, "tries": tries}
             self._incidents.record(parcel.site.id, CONTACT_FAILED, message, details)
 
-        return OutgoingMessage(f"message {request.reference} by {way.value}", target, send, gave_up)
+        shown = _place(target) if way is Channel.WEBHOOK else target
+        return OutgoingMessage(f"message {request.reference} by {way.value}", shown, send, gave_up)
 
     def forget(self, before: datetime) -> int:
         """Delete messages that arrived on every way."""
@@ -179,14 +182,20 @@ class EventChannel:
 
         def gave_up(says: str, tries: int) -> None:
             message = f"the event {event.kind.value} did not reach a webhook: {says}"
-            details = {"webhook": hook.url, "tries": tries}
+            details = {"webhook": _place(hook.url), "tries": tries}
             self._incidents.record(event.site_id, WEBHOOK_FAILED, message, details)
 
-        return OutgoingMessage(f"event {event.kind.value} {event.id}", hook.url, send, gave_up)
+        return OutgoingMessage(f"event {event.kind.value} {event.id}", _place(hook.url), send, gave_up)
 
     def forget(self, before: datetime) -> int:
         """Delete events, sent or not."""
         return self._events.forget(before)
+
+
+def _place(url: str) -> str:
+    """Return a webhook's address up to its host. The path is the secret that opens it at many services."""
+    found = re.match(r"\w+://[^/?#]*", without_user(url))
+    return found[0] if found else ""
 
 
 def _mailed(settings: Settings, write: Callable[[str], EmailMessage]) -> str:

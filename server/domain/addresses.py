@@ -16,6 +16,13 @@ def stored(url: str, base: str) -> str:
     return url.removeprefix(base) if url.startswith(f"{base}/sources/") else url
 
 
+def without_user(url: str) -> str:
+    """Return a URL as it may be shown: without the user name and password that it may have."""
+    scheme, mark, rest = url.partition("://")
+    place, slash, path = rest.partition("/")
+    return f"{scheme}{mark}{place.rpartition('@')[2]}{slash}{path}"
+
+
 @lru_cache(maxsize=4096)
 def origin_of(address: str) -> str:
     """scheme://host[:port] as browsers write it: lower case, no default port; for what is no address, some

@@ -24,6 +24,7 @@ from pydantic import SecretStr
 
 from crawler.fetching.addresses import PUBLIC_ONLY, AddressGuard
 from crawler.fetching.retry_after import retry_after_s
+from server.domain.addresses import without_user
 from server.domain.protocols import ModelError, Prompt, ReplyShape, Vector
 from server.domain.spending import current
 from server.domain.thoughts import reply_in, without_thoughts
@@ -40,6 +41,11 @@ class Endpoint:
     setting: str
     """CHAT_MODEL or EMBEDDING_MODEL."""
 
+    @property
+    def shown(self) -> str:
+        """The provider's address in a message."""
+        return without_user(self.url)
+
 
 @contextmanager
 def as_model_errors(endpoint: Endpoint) -> Iterator[None]:
@@ -50,14 +56,14 @@ def as_model_errors(endpoint: Endpoint) -> Iterator[None]:
         raise _from_status(error, endpoint) from error
     except (openai.APITimeoutError, httpx2.TimeoutException) as error:
         advice = "raise MODEL_FIRST_TOKEN_S and MODEL_TIMEOUT_S or choose a faster model"
-        message = f"{endpoint.url} did not answer in time; {advice}"
+        message = f"{endpoint.shown} did not answer in time; {advice}"
         raise ModelError("timeout", message) from error
     except (openai.APIConnectionError, httpx2.ConnectError, httpx2.UnsupportedProtocol) as error:
         reason = one_line(error.__cause__ or error)
-        message = f"{endpoint.url} cannot be reached ({reason}); check OPENAI_BASE_URL and the network"
+        message = f"{endpoint.shown} cannot be reached ({reason}); check OPENAI_BASE_URL and the network"
         raise ModelError("unreachable", message) from error
     except httpx2.HTTPError as error:
-        message = f"{endpoint.url} broke off in the middle of a reply ({one_line(error)})"
+        message = f"{endpoint.shown} broke off in the middle of a reply ({one_line(error)})"
         raise ModelError("server_error", message) from error
     except (openai.OpenAIError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         # Reading a reply that does not follow the protocol raises one of these.
@@ -68,7 +74,7 @@ def not_the_protocol(endpoint: Endpoint, reason: object) -> ModelError:
     """Return the error for a reply that is not OpenAI-compatible."""
     return ModelError(
         "bad_reply",
-        f"{endpoint.url} does not answer like an OpenAI-compatible API ({one_line(reason)}); "
+        f"{endpoint.shown} does not answer like an OpenAI-compatible API ({one_line(reason)}); "
         "check OPENAI_BASE_URL: it usually ends in /v1",
     )
 
@@ -104,11 +110,11 @@ def is_refusal_of_input(error: openai.APIStatusError) -> bool:
 def _from_status(error: openai.APIStatusError, endpoint: Endpoint) -> ModelError:
     status, detail = error.status_code, _detail(error)
     if status in (401, 403):
-        message = f"{endpoint.url} refuses the key ({detail}); check OPENAI_API_KEY"
+        message = f"{endpoint.shown} refuses the key ({detail}); check OPENAI_API_KEY"
         return ModelError("wrong_key", message, permanent=True)
     if status == 404:
         message = (
-            f"{endpoint.url} has no model {endpoint.model!r} ({detail}); "
+            f"{endpoint.shown} has no model {endpoint.model!r} ({detail}); "
             f"check {endpoint.setting} and OPENAI_BASE_URL"
         )
         return ModelError("wrong_model", message, permanent=True)
@@ -119,14 +125,14 @@ def _from_status(error: openai.APIStatusError, endpoint: Endpoint) -> ModelError
         )
         return ModelError("bad_reply", message, permanent=True)
     if status == 429 and re.search("insufficient_quota|billing|balance", detail + str(error.body)):
-        message = f"{endpoint.url} has no credit left ({detail}); top the account up"
+        message = f"{endpoint.shown} has no credit left ({detail}); top the account up"
         return ModelError("rate_limited", message, permanent=True)
     if status == 429:
-        return _later("rate_limited", f"{endpoint.url} limits the rate of calls ({detail})", error)
+        return _later("rate_limited", f"{endpoint.shown} limits the rate of calls ({detail})", error)
     if status >= 500 or status in (408, 409):
-        return _later("server_error", f"{endpoint.url} failed with status {status} ({detail})", error)
+        return _later("server_error", f"{endpoint.shown} failed with status {status} ({detail})", error)
     return ModelError(
-        "bad_reply", f"{endpoint.url} refused the call with status {status} ({detail})", permanent=True
+        "bad_reply", f"{endpoint.shown} refused the call with status {status} ({detail})", permanent=True
     )
 
 
@@ -324,7 +330,7 @@ class OpenAIChat:
         if error := data.get("error"):
             detail = error.get("message") if isinstance(error, dict) else error
             raise ModelError(
-                "server_error", f"{self._endpoint.url} failed in a reply: {one_line(detail or error)}"
+                "server_error", f"{self._endpoint.shown} failed in a reply: {one_line(detail or error)}"
             )
         _report(data)
         return data

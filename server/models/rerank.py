@@ -13,6 +13,7 @@ import httpx2
 
 from crawler.fetching.addresses import PUBLIC_ONLY, AddressGuard
 from crawler.fetching.retry_after import retry_after_s
+from server.domain.addresses import without_user
 from server.domain.protocols import ModelError
 from server.models.connections import guarded, one_line, sendable
 from server.models.resilient import RetryLater
@@ -36,6 +37,7 @@ class HttpRelevance:
     ) -> None:
         self.name = model or "rerank"
         self._url = url if url.rstrip("/").endswith("rerank") else f"{url.rstrip('/')}/rerank"
+        self._shown = without_user(self._url)
         self._model = model
         self._speaks_tei = False
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
@@ -59,7 +61,7 @@ class HttpRelevance:
             return _shares(_scores(response.json(), len(cut)))
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
             # Reading a reply that does not follow the protocol raises one of these.
-            message = f"{self._url} does not answer like a rerank API ({one_line(error)}); check RERANK_URL"
+            message = f"{self._shown} does not answer like a rerank API ({one_line(error)}); check RERANK_URL"
             raise ModelError("bad_reply", message) from error
 
     def _post(self, query: str, texts: list[str]) -> httpx2.Response:
@@ -74,31 +76,31 @@ class HttpRelevance:
                 self._url, json=body, headers=self._headers, timeout=self._timeout
             )
         except httpx2.TimeoutException as error:
-            raise ModelError("timeout", f"{self._url} did not answer in time") from error
+            raise ModelError("timeout", f"{self._shown} did not answer in time") from error
         except (httpx2.ConnectError, httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
-            message = f"{self._url} cannot be reached ({one_line(error)}); check RERANK_URL and the network"
+            message = f"{self._shown} cannot be reached ({one_line(error)}); check RERANK_URL and the network"
             raise ModelError("unreachable", message) from error
         except httpx2.HTTPError as error:
-            message = f"{self._url} broke off in the middle of a reply ({one_line(error)})"
+            message = f"{self._shown} broke off in the middle of a reply ({one_line(error)})"
             raise ModelError("server_error", message) from error
 
     def _refused(self, response: httpx2.Response) -> ModelError:
         status, detail = response.status_code, one_line(response.text)
         if status in (401, 403):
-            message = f"{self._url} refuses the key; check RERANK_API_KEY"
+            message = f"{self._shown} refuses the key; check RERANK_API_KEY"
             return ModelError("wrong_key", message, permanent=True)
         if status == 404:
-            message = f"{self._url} has no such page or model ({detail}); check RERANK_URL and RERANK_MODEL"
+            message = f"{self._shown} has no such page or model ({detail}); check RERANK_URL and RERANK_MODEL"
             return ModelError("wrong_model", message, permanent=True)
         if status == 429:
             wait = retry_after_s(response.headers.get("retry-after", ""))
-            message = f"{self._url} limits the rate of calls"
+            message = f"{self._shown} limits the rate of calls"
             if wait is None:
                 return ModelError("rate_limited", message)
             return RetryLater("rate_limited", message, wait)
         if status >= 500:
-            return ModelError("server_error", f"{self._url} failed with status {status} ({detail})")
-        message = f"{self._url} refused the call with status {status} ({detail})"
+            return ModelError("server_error", f"{self._shown} failed with status {status} ({detail})")
+        message = f"{self._shown} refused the call with status {status} ({detail})"
         return ModelError("bad_reply", message, permanent=True)
 
 

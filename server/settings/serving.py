@@ -16,7 +16,11 @@ _TOKEN = written_as(
 _DATABASE = written_as(
     r"(?s:(sqlite:///|postgresql(\+psycopg)?://).*)", "does not start with postgresql:// or sqlite:///"
 )
-_REDIS = written_as(r"(?s:(rediss?|unix)://.*)", "does not start with redis:// or rediss://")
+_REDIS = written_as(
+    r"unix://\S+|rediss?://([^@/?#\s]*@)?(\[[0-9a-fA-F:.]+\]|[^@/?#\s:\[]*)(:\d{1,5})?(/\d*)?(\?[^#\s]*)?",
+    "is not an address such as redis://:password@host:6379/0. In a password write %40 for @, %2F for /, "
+    "%3F for ? and %23 for #",
+)
 
 
 _CONTACT = r"\s*(mailto:[^\s@,]+@[^\s@,]+|https://[^\s,]+|tel:\+?[\d().-]+)\s*"

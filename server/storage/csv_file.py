@@ -2,11 +2,14 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 LINES_AT_ONCE = 500
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 """What a spreadsheet takes for the beginning of one."""
+_AFTER_A_SEPARATOR = re.compile(r'(?<=[;\t\r\n])(?=[ "]*[=+\-@])')
+"""In many languages a spreadsheet divides cells at semicolons, and rows at the line breaks of a cell too."""
 
 
 def written(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
@@ -25,4 +28,7 @@ def written(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterato
 
 def _harmless(cell: object) -> object:
     """A spreadsheet takes text that begins like this for a formula, and pages are not trusted."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULAS) else cell
+    if not isinstance(cell, str):
+        return cell
+    text = _AFTER_A_SEPARATOR.sub("'", cell)
+    return f"'{text}" if text.startswith(FORMULAS) else text

@@ -152,10 +152,10 @@ class RedisServer:
     """A pool of connections, opened on first use. Raises StorageError."""
 
     def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        self.place = f"Redis at {parts.hostname or parts.path or 'localhost'}:{parts.port or 6379}"
         self._left_alone_until = 0.0
         try:
+            parts = urlsplit(url)
+            self.place = f"Redis at {parts.hostname or parts.path or 'localhost'}:{parts.port or 6379}"
             self.pool = BlockingConnectionPool.from_url(
                 url,
                 max_connections=CONNECTIONS,
@@ -168,8 +168,8 @@ class RedisServer:
                 # Visitors wait for this, so a lost connection is retried only briefly.
                 retry=Retry(ExponentialBackoff(cap=0.2, base=0.05), retries=2),
             )
-        except ValueError as error:
-            raise StorageError(f"REDIS_URL is not an address ({error}): write redis://host:6379/0") from error
+        except ValueError:  # whose message may hold a part of the password
+            raise StorageError("REDIS_URL is not an address: write redis://host:6379/0") from None
         self._client = Redis(connection_pool=self.pool)
 
     @contextmanager

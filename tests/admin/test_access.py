@@ -51,7 +51,9 @@ def test_a_token_of_another_browser_is_refused(app, operator, client, site):
     assert answer.status_code == 400
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost.evil.example"])
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", "http://localhost.evil.example", "http://[localhost"]
+)
 def test_a_form_of_another_origin_is_refused_even_with_a_token(operator, site, runtime, origin):
     answer = operator.send(
         "/admin/sites/lantern", {}, "/admin/sites/lantern/crawls", headers={"Origin": origin}

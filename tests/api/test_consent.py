@@ -79,6 +79,15 @@ def test_a_token_from_before_does_not_ask_once_consent_is_wanted(client, runtime
     assert (response.status_code, response.json["error"]["code"]) == (401, "consent_missing")
 
 
+def test_nor_does_it_store_a_comment_on_an_answer(client, runtime, visitor):
+    message_id = visitor.ask().json["message_id"]
+    runtime.stores.sites.update(replace(SHOP, options=ASKING))
+    judged = {"message_id": message_id, "helpful": False, "comment": "My name is Vera."}
+    response = client.post("/api/v1/feedback", json=judged, headers=visitor.headers)
+    assert (response.status_code, response.json["error"]["code"]) == (401, "consent_missing")
+    assert runtime.dialogue.feedback.of([message_id]) == {}
+
+
 def test_what_was_said_is_erased_without_consent(client, runtime, visitor):
     visitor.ask()
     runtime.stores.sites.update(replace(SHOP, options=ASKING))

@@ -62,6 +62,13 @@ def ask_from(visitor, peer, forwarded=""):
     ).status_code
 
 
+@pytest.mark.parametrize("named", ["203.0.113.1:{}", "[2001:db8::1]:{}"])
+def test_the_port_that_some_proxies_add_makes_no_other_address(make_app, named):
+    visitor = new_visitor(make_app(address_limit="1/minute", trusted_proxies=1).test_client())
+    assert ask_from(visitor, "10.0.0.1", named.format(50001)) == 200
+    assert ask_from(visitor, "10.0.0.1", named.format(50002)) == 429
+
+
 def test_without_a_trusted_proxy_the_header_cannot_change_the_address(make_app):
     visitor = new_visitor(make_app(address_limit="1/minute").test_client())
     assert ask_from(visitor, "198.51.100.1", "203.0.113.1") == 200

@@ -102,7 +102,7 @@ def test_what_happened_once_is_told_once(desk, receiver):
 
 
 def test_what_does_not_arrive_is_tried_again_and_then_is_an_incident(desk, receiver):
-    hook = desk.hook(receiver.address)
+    hook = desk.hook(f"{receiver.address}/services/secret")
     receiver.answers = [500, 503, 500]
     desk.events.emit(EventKind.ANSWER_NEGATIVE, "shop", {"message": "m"})
     for _ in range(3):
@@ -113,7 +113,9 @@ def test_what_does_not_arrive_is_tried_again_and_then_is_an_incident(desk, recei
     assert [tried.says for tried in delivery.log] == [
         f"127.0.0.1 answered {code}" for code in (500, 503, 500)
     ]
-    assert IncidentStore(desk.database).recent(["shop"])[0].kind == WEBHOOK_FAILED
+    incident = IncidentStore(desk.database).recent(["shop"])[0]
+    assert (incident.kind, incident.details["webhook"]) == (WEBHOOK_FAILED, receiver.address)
+    assert "secret" not in f"{incident}{delivery}", "who sees incidents may not see webhooks"
     event_deliveries(desk.database).again(event.id, [hook])
     desk.send()
     assert desk.events.sent(10)[0][1].state == "sent"

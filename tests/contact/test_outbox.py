@@ -99,7 +99,8 @@ def test_the_address_that_is_set_now_counts_and_not_that_of_then(office, receive
     office.send_until_idle()
     assert [path for path, _, _ in receiver.requests] == ["/", "/new"]
     ((delivery,),) = office.deliveries.of([request.id for request in office.contact.recent()]).values()
-    assert [tried.target for tried in delivery.log] == [receiver.address, f"{receiver.address}/new"]
+    shown = [receiver.address, receiver.address]
+    assert [tried.target for tried in delivery.log] == shown, "a path may be the secret of a webhook"
 
 
 def test_a_way_that_was_turned_off_fails_with_its_reason(office, receiver):

@@ -131,3 +131,12 @@ def archive(files):
         for name, data in files.items():
             made.writestr(name, data)
     return out.getvalue()
+
+
+def bzip2_bomb(name, said_size=1000):
+    """A zip archive of some hundred bytes whose only entry says that it is small, and unpacks to 180 MB."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_BZIP2) as made, made.open(name, "w") as entry:
+        for _ in range(180):
+            entry.write(bytes(1_000_000))
+    return out.getvalue().replace((180_000_000).to_bytes(4, "little"), said_size.to_bytes(4, "little"))

@@ -1,5 +1,6 @@
 import io
 import time
+import tracemalloc
 import zipfile
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from crawler.errors import BadFile
 from crawler.extractors import DOCX, FileLimits, SourceDocument, extract
 from crawler.page import Block
-from tests.crawler.files import archive, hyperlink, rewritten, word
+from tests.crawler.files import archive, bzip2_bomb, hyperlink, rewritten, word
 
 URL = "https://example.com/files/guide.docx"
 
@@ -146,6 +147,18 @@ def test_a_bomb_that_lies_about_its_size_is_not_unpacked():
     lie = bytes(body).replace(real.to_bytes(4, "little"), (1000).to_bytes(4, "little"))
     with pytest.raises(BadFile):
         read(lie, unpacked_bytes=20_000_000)
+
+
+def test_a_bomb_that_unpacks_before_its_limit_is_seen_is_not_unpacked():
+    body = bzip2_bomb("word/document.xml")
+    assert len(body) < 1000
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadFile, match="compressed in a way"):
+            read(body)
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_an_entity_bomb_is_refused():

@@ -1,6 +1,7 @@
 """Files, folders, archives, pairs and lists of addresses, read without a server."""
 
 import os
+import tracemalloc
 from urllib.parse import urlsplit
 
 import pytest
@@ -12,7 +13,7 @@ from crawler.page import Block
 from crawler.report import UrlState
 from crawler.sources.files import FolderOptions, anchored, files_in, public_url, read_file, unpack
 from crawler.sources.pairs import Pair, pair_page, parse_addresses, parse_pairs, read_addresses
-from tests.crawler.files import archive
+from tests.crawler.files import archive, bzip2_bomb
 from tests.websites import Website, serve
 
 
@@ -116,6 +117,16 @@ class TestArchives:
         lie = body.replace((30_000_000).to_bytes(4, "little"), (100).to_bytes(4, "little"))
         with pytest.raises(BadFile):
             unpack(lie, 1_000_000)
+
+    def test_a_bomb_that_unpacks_before_its_limit_is_seen_is_refused(self):
+        bomb = bzip2_bomb("a.txt")
+        tracemalloc.start()
+        try:
+            with pytest.raises(BadFile, match="BZIP2"):
+                unpack(bomb, 1_000_000)
+            assert tracemalloc.get_traced_memory()[1] < 5_000_000
+        finally:
+            tracemalloc.stop()
 
     def test_too_many_files_are_refused(self):
         with pytest.raises(BadFile, match="2,001 files"):

@@ -242,6 +242,18 @@ def test_an_address_where_nothing_listens_is_named_with_the_setting_to_change(op
     assert caught.value.kind == "unreachable"
 
 
+@pytest.mark.parametrize("fault", [Fault.WRONG_KEY, Fault.SERVER_ERROR, Fault.BROKEN_BODY])
+def test_a_password_in_the_address_is_in_no_message(openai_server, fault):
+    openai_server.fault = fault
+    address = openai_server.base_url.replace("://", "://user:hunter2@")
+    for ask in (lambda: make_chat(openai_server, base_url=address).complete(PROMPT),
+                lambda: make_embedder(openai_server, base_url=address).embed(["x"])):  # fmt: skip
+        with pytest.raises(ModelError) as caught:
+            ask()
+        assert openai_server.base_url in str(caught.value)
+        assert "hunter2" not in str(caught.value)
+
+
 def test_a_base_url_without_its_path_says_what_it_usually_ends_in(openai_server):
     openai_server.fault = Fault.BROKEN_BODY
     for ask in (lambda c: c.complete(PROMPT), lambda c: list(c.stream(PROMPT))):

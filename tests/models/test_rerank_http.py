@@ -83,6 +83,14 @@ def test_a_refusal_says_what_to_do(server, status, kind, permanent):
     assert server.url in str(raised.value)
 
 
+def test_a_password_in_the_address_is_in_no_message(server):
+    server.status = 500
+    address = server.url.replace("://", "://user:hunter2@")
+    with pytest.raises(ModelError) as caught:
+        HttpRelevance(address, "judge-1", guard=HERE).relevance("parcels", TEXTS)
+    assert "hunter2" not in str(caught.value)
+
+
 def test_a_limit_of_calls_says_how_long_to_wait(server):
     server.status = 429
     with pytest.raises(RetryLater) as raised:

@@ -34,6 +34,7 @@ from server.storage.people.passkeys import PasskeyStore
 from server.storage.schema import metadata
 from server.storage.sites.sites import SiteStore
 from tests.crawl_runs import begin_crawl
+from tests.crawler.files import bzip2_bomb
 
 WORDS = 'Umlaute äöü, 漢字, emoji 🏮, quote " and \\ and\nnew line'
 
@@ -363,6 +364,13 @@ def test_a_backup_that_is_not_as_it_must_be_is_refused_and_nothing_changes(good,
         bring(precious, rewritten(good, change))
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
+    assert state(precious) == before
+
+
+def test_a_backup_in_a_compression_that_cannot_be_limited_is_refused(precious):
+    before = state(precious)
+    with pytest.raises(BadBackup, match="compressed in another way"):
+        bring(precious, bzip2_bomb("manifest.json"))
     assert state(precious) == before
 
 

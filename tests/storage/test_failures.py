@@ -334,7 +334,11 @@ def test_whoever_needs_a_connection_waits_while_postgresql_restarts(monkeypatch)
     assert len(answers) == left - 1, "a server that stays away fails every further try at once"
 
 
-def test_a_redis_address_that_cannot_work_is_refused():
+@pytest.mark.parametrize(
+    "address", ["localhost:6379", "redis://:secret/word@host:6379/0", "redis://:secret@host:99999"]
+)
+def test_a_redis_address_that_cannot_work_is_refused(address):
     with pytest.raises(StorageError) as caught:
-        RedisSharedCache("localhost:6379")
+        RedisSharedCache(address)
     said_in_one_line(caught, "REDIS_URL is not an address", "write redis://host:6379/0")
+    assert "secret" not in str(caught.value)

@@ -13,6 +13,7 @@ from lxml import etree
 from lxml.etree import _Element
 
 from crawler.errors import BadFile
+from crawler.unpacking import is_bounded
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
@@ -58,6 +59,8 @@ class Package:
             raise BadFile(f"it is damaged or no DOCX file ({error})") from error
         if len(entries) > _MOST_PARTS or sum(entry.file_size for entry in entries) > 8 * most_bytes:
             raise BadFile("it unpacks to more than the limit")
+        if not all(map(is_bounded, entries)):
+            raise BadFile("it is compressed in a way that no word processor uses")
         self._names = {entry.filename.lstrip("/").lower(): entry.filename for entry in entries}
 
     def __enter__(self) -> Package:

@@ -38,9 +38,9 @@ EVENTS = """Server-sent events with the ids MESSAGE_ID:1, MESSAGE_ID:2 and so on
 A comment keeps the connection open every 15 seconds."""
 
 
-def query(name: str, description: str, kind: str = "integer") -> dict[str, Any]:
+def query(name: str, description: str, **schema: object) -> dict[str, Any]:
     """A parameter of the query string."""
-    return {"name": name, "in": "query", "description": description, "schema": {"type": kind}}
+    return {"name": name, "in": "query", "description": description, "schema": schema}
 
 
 LAST_EVENT: dict[str, Any] = {
@@ -123,6 +123,7 @@ def document(routes: Iterable[ApiRoute], version: str, message_chars: int, root:
     _, definitions = models_json_schema([(model, "validation") for model in ordered], ref_template=REF)
     known = definitions["$defs"]
     known["ChatRequest"] = _chat_request(known["ChatRequest"], message_chars)
+    known["AskRequest"]["properties"]["question"] |= _message(message_chars)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -162,12 +163,7 @@ def stream_of(operation: dict[str, Any]) -> None:
 def _chat_request(schema: dict[str, Any], message_chars: int) -> dict[str, Any]:
     """As the route checks it: a question, or `resume`. The model alone cannot say so."""
     fields: dict[str, Any] = schema["properties"]
-    text = fields["message"] | {
-        "type": "string",
-        "minLength": 1,
-        "maxLength": message_chars,
-        "pattern": r"[^\s\x00]",
-    }
+    text = fields["message"] | {"type": "string", **_message(message_chars)}
     text = {name: value for name, value in text.items() if name not in ("anyOf", "default")}
     ask = schema | {
         "title": "Ask",
@@ -180,6 +176,11 @@ def _chat_request(schema: dict[str, Any], message_chars: int) -> dict[str, Any]:
         "required": ["resume"],
     }
     return {"oneOf": [ask, resume], "description": schema["description"]}
+
+
+def _message(longest: int) -> dict[str, Any]:
+    """What a question is, whoever asks it."""
+    return {"minLength": 1, "maxLength": longest, "pattern": r"[^\s\x00]"}
 
 
 def _error(status: int) -> dict[str, Any]:

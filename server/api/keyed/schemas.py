@@ -3,11 +3,22 @@
 from datetime import date
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StringConstraints
+from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StringConstraints, WithJsonSchema
 
 from server.api.schemas import CitationResponse, Identifier, RequestBody, SiteId
+from server.domain.curated import LONGEST, LONGEST_QUESTION
 
-Line = Annotated[str, StringConstraints(max_length=2000)]
+Asked = Annotated[str, StringConstraints(max_length=LONGEST_QUESTION)]
+Link = Annotated[
+    str,
+    StringConstraints(max_length=2000),
+    Field(json_schema_extra={"pattern": r"^\s*(https?://[^\s<>\"]+)?\s*$"}),
+]
+Day = Annotated[
+    str,
+    StringConstraints(max_length=20),
+    WithJsonSchema({"anyOf": [{"type": "string", "format": "date"}, {"const": ""}]}),
+]
 Moment = Annotated[str, BeforeValidator(lambda at: at.isoformat() if isinstance(at, date) else at)]
 """A day or a moment of a record, as ISO 8601."""
 
@@ -31,15 +42,21 @@ class AskRequest(RequestBody):
 class AnswerRequest(RequestBody):
     """A curated answer, whole."""
 
-    questions: Annotated[list[Line], Field(min_length=1, max_length=100)] = Field(
-        description="The question, and other ways to ask it."
+    questions: Annotated[list[Asked], Field(min_length=1, max_length=100)] = Field(
+        description="The question, and other ways to ask it.",
+        json_schema_extra={"contains": {"pattern": r"\S"}},
     )
-    answer: str = Field(max_length=20_000, description="Markdown.")
-    links: Annotated[list[Line], Field(max_length=20)] = Field([], description="Pages to read on.")
-    language: str = Field("", max_length=20, description="Only for questions in it; empty: any.")
+    answer: str = Field(
+        max_length=LONGEST, description="Markdown.", json_schema_extra={"minLength": 1, "pattern": r"\S"}
+    )
+    links: Annotated[list[Link], Field(max_length=20)] = Field([], description="Pages to read on.")
+    language: str = Field(
+        "", max_length=20, description="Code of the only language of its questions, such as en; empty: any.",
+        json_schema_extra={"pattern": r"^\s*([A-Za-z]{2,3})?\s*$"},
+    )  # fmt: skip
     enabled: StrictBool = True
-    valid_from: Line | None = Field(None, description="First day, such as 2025-01-31.")
-    valid_until: Line | None = Field(None, description="Last day.")
+    valid_from: Day | None = Field(None, description="First day, such as 2025-01-31.")
+    valid_until: Day | None = Field(None, description="Last day, not before the first one.")
 
 
 class CuratedResponse(BaseModel):

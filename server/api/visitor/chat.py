@@ -149,6 +149,7 @@ def _event_stream(events: Iterator[bytes]) -> Response:
 def judge() -> Response:
     """Store or replace the visitor's rating of an answer."""
     caller = known_caller()
+    require_consent(caller)
     body = json_body(FeedbackRequest)
     limit(configuration().settings.limits.visitor_limit, f"feedback:{caller.key}")
     comment = body.comment.replace("\x00", " ").strip()

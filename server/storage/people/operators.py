@@ -106,18 +106,19 @@ class OperatorStore(Store):
     def set_password(self, id: int, password_hash: str) -> int:
         """Set a new password. Links to reset the old one, and invitations that its owner made, stop working:
         whoever knew it may have made them. Return the number of links. An unknown number is no error."""
-        made_by = select(operators.c.email).where(operators.c.id == id).scalar_subquery()
-        theirs = (operator_links.c.operator_id == id) | (operator_links.c.made_by == made_by)
+        theirs = (operator_links.c.operator_id == id) | _made_by(id)
         with self._db.begin() as connection:
             found = operators.c.id == id
             connection.execute(update(operators).where(found).values(password_hash=password_hash))
             return connection.execute(delete(operator_links).where(theirs)).rowcount
 
     def set_role(self, id: int, role: Role) -> None:
-        """Set the role. Raises LastOwner if there is no other owner. An unknown number is no error."""
+        """Set the role. Links that somebody made as an owner stop working with that role. Raises LastOwner if
+        there is no other owner. An unknown number is no error."""
         with self._db.begin() as connection:
             if role is not Role.OWNER:
                 _require_other_owner(connection, id)
+                connection.execute(delete(operator_links).where(_made_by(id)))
             connection.execute(update(operators).where(operators.c.id == id).values(role=role))
 
     def set_sites(self, id: int, sites: SiteSet) -> None:
@@ -136,9 +137,11 @@ class OperatorStore(Store):
         return bool(self._write(update(operators).where(*same).values(digest_week=week)))
 
     def remove(self, id: int) -> None:
-        """Delete an operator and all sessions. Raises LastOwner. An unknown number is no error."""
+        """Delete an operator with all sessions, and the links that this operator made for others. Raises
+        LastOwner. An unknown number is no error."""
         with self._db.begin() as connection:
             _require_other_owner(connection, id)
+            connection.execute(delete(operator_links).where(_made_by(id)))
             connection.execute(delete(operators).where(operators.c.id == id))
 
     def set_second_factor(self, id: int, sealed: str, step: int, recovery: Iterable[str]) -> None:
@@ -201,6 +204,12 @@ def operator_of(row: Sequence[Any]) -> Operator:
     """The operator of a row of OPERATOR."""
     found = Operator(*row)
     return replace(found, role=Role(found.role), sites=_site_set(found.sites))
+
+
+def _made_by(operator_id: int) -> ColumnElement[bool]:
+    """Links that this operator made, and so knows."""
+    email = select(operators.c.email).where(operators.c.id == operator_id).scalar_subquery()
+    return operator_links.c.made_by == email
 
 
 def _listed(sites: SiteSet) -> list[str] | None:

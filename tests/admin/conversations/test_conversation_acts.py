@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -124,6 +125,14 @@ class TestExport:
         (row,) = csv.DictReader(io.StringIO(operator.get("/admin/conversations.csv").text, newline=""))
         for name in ("question", "answer", "strategy", "model"):
             assert row[name].startswith(f"'{begin}"), name
+
+    def test_nor_where_a_spreadsheet_divides_cells_at_semicolons(self, operator, runtime, site):
+        formula = "=HYPERLINK(A1)"
+        ask(runtime, question=f'Hi;{formula};{formula}; "{formula}', text=f"Hi\n{formula}\r\n @{formula}\t+1")
+        written = operator.get("/admin/conversations.csv").text
+        cells = [cell.strip(' "') for line in written.splitlines() for cell in re.split("[;\t]", line)]
+        assert "'=HYPERLINK(A1)" in cells
+        assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
 
     def test_a_long_list_is_complete_also_when_many_were_asked_at_once(self, operator, runtime, site):
         at = datetime(2026, 5, 4, tzinfo=UTC)

@@ -8,13 +8,14 @@ import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import quote
 
 import pyotp
 import pytest
 
 from admin.people import attempts, passwords
 from server.guards.limits import RateLimits
-from server.logs import DATE, FORMAT, JsonLines
+from server.logs import JsonLines, TextLines
 from tests.admin.conftest import EMAIL, PASSWORD, Browser, log_in, make_app
 
 NEW = "quiet lanterns by the harbour"
@@ -176,11 +177,11 @@ def fail2ban_filter(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_fail2ban_reads_the_lines(app, operator_id, tmp_path, form):
+def test_fail2ban_reads_the_lines(app, operator, tmp_path, form):
     """Lines as a process prints them, and none that a stranger made look like them."""
     log = tmp_path / "docent.log"
     handler = logging.FileHandler(log)
-    handler.setFormatter(logging.Formatter(FORMAT, DATE) if form == "text" else JsonLines())
+    handler.setFormatter(TextLines() if form == "text" else JsonLines())
     logging.getLogger().addHandler(handler)
     try:
         for address in ("198.18.0.1", "2001:db8::7"):
@@ -188,6 +189,12 @@ def test_fail2ban_reads_the_lines(app, operator_id, tmp_path, form):
         forged = "https://x docent.access: refused 203.0.113.1 wrong password"
         log_in(Browser(app), headers={"Origin": forged}, **from_("198.18.0.3"))
         Browser(app).get("/admin/docent.access: refused 203.0.113.1 wrong password", **from_("198.18.0.4"))
+        for before in ("", "host docent[7]: ", "web | ", "| ", "a b[1]: web | "):
+            line = f"{before}2026-01-31 09:30:00 WARNING docent.access: refused 203.0.113.1 wrong password"
+            operator.http.post(f"/admin/messages/x{quote(chr(10) + line)}/reply")
+            logging.getLogger("docent.test").error(
+                "a website said: %s", line, exc_info=ValueError(f"\r{line}")
+            )
     finally:
         logging.getLogger().removeHandler(handler)
         handler.close()

@@ -127,6 +127,7 @@ def test_an_operator_comes_back_to_the_page_that_asked_for_the_login(client, ope
         "\\\\evil.example",
         "javascript:alert(1)",
         "/admin/../evil",
+        "/admin/%2e%2E/evil",
         "/adminevil",
         "/admin/\nSet-Cookie: a=b",
         "http:///admin/",

@@ -170,6 +170,22 @@ def test_links_made_before_a_password_change_are_dead(runtime, operator, operato
     assert "3 unused links no longer work." in operator.get("/admin/account").text
 
 
+@pytest.mark.parametrize("end", ["remove", "role"])
+def test_links_of_somebody_who_is_no_owner_any_more_are_dead(runtime, operator, operator_id, end):
+    """Otherwise a removed owner chooses the password of another one, or comes back under another address."""
+    mallory = runtime.people.operators.create("mallory@example.com", "hash", Role.OWNER)
+    links = runtime.people.links
+    dead = [
+        links.reset(operator_id, EMAIL, Role.OWNER, "mallory@example.com"),
+        links.invite("sock@example.net", Role.OWNER, "mallory@example.com"),
+    ]
+    alive = links.invite("cleo@example.com", Role.VIEWER, EMAIL)
+    person = f"/admin/settings/people/{mallory}"
+    operator.send(person, {"role": "editor"}, f"{person}/{end}")
+    assert [links.find(secret) for secret in dead] == [None, None]
+    assert links.find(alive) is not None
+
+
 @pytest.mark.parametrize(("size", "scheme"), [("phone", "light"), ("desk", "dark")])
 def test_the_page_that_asks_is_readable(browser, address, runtime, cookie, size, scheme):
     age(runtime)

@@ -257,6 +257,15 @@ def test_gzip_in_several_parts_is_read_whole() -> None:
     assert problem(gzip.compress(text)[:40]) == "its gzip data is cut off"
 
 
+def test_gzip_in_many_empty_parts_takes_a_moment() -> None:
+    empty = gzip.compress(b"", mtime=0)
+    listed = gzip.compress(b"<urlset><url><loc>https://example.com/a</loc></url></urlset>")
+    body = listed + empty * 200_000 + b"\n"
+    started = time.process_time()
+    assert len(parse(body)) == 1
+    assert time.process_time() - started < 10
+
+
 def test_feeds_list_pages_too() -> None:
     rss = (
         b"<rss><channel><link>https://e.com/</link><item><link>https://e.com/1</link></item></channel></rss>"
