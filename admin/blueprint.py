@@ -25,6 +25,7 @@ from admin.people.sessions import current_operator
 from admin.quality import quality
 from admin.replies import (
     form_expired,
+    login_needed,
     not_allowed,
     not_found,
     only_some_sites,
@@ -131,7 +132,7 @@ def _require_operator() -> ResponseReturnValue | None:
     if request.accept_mimetypes.best == "application/json":
         return {"error": {"code": "login_needed", "message": "Log in again."}}, 401
     if request.method != "GET":
-        return redirect(url_for("admin.login"))
+        return login_needed()
     return redirect(url_for("admin.login", next=(request.script_root + request.full_path).rstrip("?")))
 
 

@@ -53,7 +53,7 @@ def test_an_answer_is_removed_only_at_the_second_press(operator, runtime, site):
     asked = button.find_parent("details")
     assert asked is not None
     assert not asked.has_attr("open")
-    assert asked.summary["aria-label"] == "Remove Do you deliver?"
+    assert asked.summary["aria-label"] == "Remove: Do you deliver?"
     assert button.text == "Remove for good"
 
 
