@@ -101,7 +101,9 @@ def fill_card(runtime):
     card.hide("mail", BY, hidden=True)
     card.hide("old", BY, hidden=True)
     card.put(FACTS)
-    label = "Sponsor information: ticket registration and assignment: last day to register and assign the tickets"
+    label = (
+        "Sponsor information: ticket registration and assignment: last day to register and assign the tickets"
+    )
     card.add(FactKind.DEADLINE, label, "19 June", f"{ROOT}sponsors/information", BY)
     card.add(FactKind.ADDRESS, "", "1 Harbour Street\nPortsmouth PO1 3AX", f"{ROOT}contact", BY)
 
