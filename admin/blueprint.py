@@ -22,6 +22,7 @@ from admin.page import Route, menu, sections, site_tabs
 from admin.people.passwords import TooManyHashes
 from admin.people.recent import require_recent_sign_in
 from admin.people.sessions import current_operator
+from admin.playground import playground
 from admin.quality import quality
 from admin.replies import (
     form_expired,
@@ -110,7 +111,7 @@ def _configure(state: BlueprintSetupState) -> None:
     csrf.init_app(state.app)
     texts.install(state.app)
     filters = formats.FILTERS | crawls.FILTERS | trace_view.FILTERS
-    filters |= quality.FILTERS | gap_words.FILTERS
+    filters |= quality.FILTERS | gap_words.FILTERS | playground.FILTERS
     filters |= {"delivery_word": DELIVERY_STATES.get, "channel_word": messages.CHANNELS.get}
     state.app.jinja_env.filters.update(filters)
 

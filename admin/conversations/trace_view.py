@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from admin.formats import decimal, milliseconds, number, sentence
-from admin.quality.quality import FLOW_WORDS, STRATEGY_WORDS
+from admin.quality.quality import flow_word, strategy_word
 from admin.stored import translated
 from admin.texts import _, lazy
 from server.domain.answer import Answer, Outcome
@@ -233,8 +233,8 @@ def _facts(answer: Answer, trace: Mapping[str, object]) -> list[tuple[str, str]]
     route, curated = text_of(trace.get("route")), mapping_in(trace.get("curated"))
     facts = [(_("Kind of question"), translated(route))] if route else []
     if trace.get("candidates"):
-        facts.append((_("Search method"), STRATEGY_WORDS.get(answer.strategy, answer.strategy)))
-        facts.append((_("Checks"), FLOW_WORDS.get(answer.flow, answer.flow)))
+        facts.append((_("Search method"), strategy_word(answer.strategy)))
+        facts.append((_("Checks"), flow_word(answer.flow)))
     facts += [
         (translated(str(name)), text_of(value)) for name, value in mapping_in(trace.get("settings")).items()
     ]
