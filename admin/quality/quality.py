@@ -266,6 +266,8 @@ FILTERS: dict[str, Callable[..., object]] = {
     "share": share,
     "points": points,
     "chosen_ways": chosen_ways,
+    "strategy_word": strategy_word,
+    "flow_word": flow_word,
     "metric_word": lambda name: METRIC_WORDS.get(name, name),
 }
 
