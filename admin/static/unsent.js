@@ -1,8 +1,8 @@
 // Keeps what is typed in a form while it is on its way, for the case that it is refused because the session has expired:
-// after the login the page has it again. In this tab only; passwords, files and hidden fields are left out.
+// after the login the page has it again. In this tab only; passwords, other secrets, files and hidden fields are left out.
 
 const KEY = "docent-unsent";
-const TYPED = "textarea, select, input:not([type=hidden], [type=password], [type=file])";
+const TYPED = "textarea:not([data-secret]), select, input:not([type=hidden], [type=password], [type=file])";
 const kept = JSON.parse(sessionStorage.getItem(KEY));
 const person = document.querySelector("#who p")?.textContent;
 
