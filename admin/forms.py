@@ -27,8 +27,11 @@ from wtforms.fields.choices import SelectChoice
 from wtforms.validators import DataRequired, Length, StopValidation
 
 from admin.formats import number
+from admin.stored import translated
 from admin.texts import _, lazy
-from server.api.access import quality_stores
+from crawler.errors import FetchError, Refused
+from server.api.access import configuration, quality_stores
+from server.guards.network import for_webhooks
 from server.quality.testset_store import StoredTestSet
 
 UNPROCESSABLE = 422
@@ -241,6 +244,19 @@ def parse_origin(text: str) -> str:
         names = {"typed": f"{text!r}", "origin": origin}
         raise BadAddress(_("%(typed)s is more than an origin; write %(origin)s.", **names))
     return f"{parts.scheme}://{_netloc(parts)}"
+
+
+def permitted_webhook(address: str) -> str:
+    """The address of another system, if Docent may send to it. Raises BadAddress."""
+    try:
+        for_webhooks(configuration().settings).check(address)
+    except Refused as error:
+        said = _("Docent does not send to this address: %(reason)s.", reason=translated(str(error)))
+        permit = _("To permit it, turn on “Webhooks to private networks” under Settings, Mail.")
+        raise BadAddress(f"{said} {permit}" if error.can_be_allowed else said) from None
+    except FetchError:
+        pass  # the log of deliveries says that the name is unknown
+    return address
 
 
 def is_private(address: str) -> bool:

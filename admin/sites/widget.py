@@ -11,7 +11,7 @@ from wtforms import BooleanField, SelectField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 
 from admin.formats import decimal, number, sentence
-from admin.forms import CONFLICT, UNPROCESSABLE, SharedForm, problem
+from admin.forms import CONFLICT, UNPROCESSABLE, SharedForm, permitted_webhook, problem
 from admin.page import Page
 from admin.sites import sites as sites_page
 from admin.texts import _, lazy
@@ -190,7 +190,7 @@ class _Checks:
     def contact(self) -> ContactOptions:
         made = ContactOptions(
             email=self.by("contact_email", mail_address),
-            webhook=self.by("contact_webhook", checked_link),
+            webhook=self.by("contact_webhook", lambda text: permitted_webhook(checked_link(text))),
             hours=one_line(self.text("contact_hours")),
             timezone=self.text("contact_timezone"),
             link=self.by("contact_link", checked_link),
