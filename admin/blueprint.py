@@ -22,9 +22,11 @@ from admin.page import Route, menu, sections, site_tabs
 from admin.people.passwords import TooManyHashes
 from admin.people.recent import require_recent_sign_in
 from admin.people.sessions import current_operator
+from admin.playground import playground
 from admin.quality import quality
 from admin.replies import (
     form_expired,
+    login_needed,
     not_allowed,
     not_found,
     only_some_sites,
@@ -109,7 +111,7 @@ def _configure(state: BlueprintSetupState) -> None:
     csrf.init_app(state.app)
     texts.install(state.app)
     filters = formats.FILTERS | crawls.FILTERS | trace_view.FILTERS
-    filters |= quality.FILTERS | gap_words.FILTERS
+    filters |= quality.FILTERS | gap_words.FILTERS | playground.FILTERS
     filters |= {"delivery_word": DELIVERY_STATES.get, "channel_word": messages.CHANNELS.get}
     state.app.jinja_env.filters.update(filters)
 
@@ -131,7 +133,7 @@ def _require_operator() -> ResponseReturnValue | None:
     if request.accept_mimetypes.best == "application/json":
         return {"error": {"code": "login_needed", "message": "Log in again."}}, 401
     if request.method != "GET":
-        return redirect(url_for("admin.login"))
+        return login_needed()
     return redirect(url_for("admin.login", next=(request.script_root + request.full_path).rstrip("?")))
 
 

@@ -236,7 +236,7 @@ def role_word(role: str) -> str:
 
 _SHOWN: tuple[Callable[..., object], ...] = (
     *(browser, browser_word, size, path_of, number, decimal, percent, ago, ahead, day),
-    *(duration, milliseconds, money),
+    *(duration, milliseconds, money, language_name),
     *(sentence, translated, detail_word, report_text, outside_link, plain, written_by),
 )
 FILTERS = {shown.__name__: shown for shown in _SHOWN} | {

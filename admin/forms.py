@@ -1,24 +1,42 @@
 """What the pages' forms have in common, and addresses as an operator types them."""
 
+from __future__ import annotations
+
+import hashlib
 import ipaddress
+import json
 import re
 import socket
 from collections.abc import Iterable
 from math import isfinite
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
-from flask import g
+from flask import flash, g
 from flask_wtf import FlaskForm
-from wtforms import Field, FloatField, IntegerField, StringField, TextAreaField
+from wtforms import (
+    BooleanField,
+    Field,
+    FloatField,
+    HiddenField,
+    IntegerField,
+    SelectField,
+    StringField,
+    TextAreaField,
+)
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import DataRequired, Length, StopValidation
 
 from admin.formats import number
+from admin.stored import translated
 from admin.texts import _, lazy
-from server.api.access import quality_stores
+from crawler.errors import FetchError, Refused
+from server.api.access import configuration, quality_stores
+from server.guards.network import for_webhooks
 from server.quality.testset_store import StoredTestSet
 
 UNPROCESSABLE = 422
+CONFLICT = 409
+"""Somebody else was faster."""
 
 
 class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
@@ -26,6 +44,59 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
 
     person = ""
     """E-mail address of the person that a password is chosen for."""
+
+
+class SharedForm(Form):
+    """A form that several people may have open: the one who saves later reads what was saved meanwhile."""
+
+    opened = HiddenField()
+    """What was stored when the form was shown, as a hash; empty where nothing was."""
+
+    def note_stored(self, stored: SharedForm) -> None:
+        """Remember what is stored now; `stored` is a form filled with it."""
+        self.opened.data = stored._hash()
+
+    def is_overtaken(self, stored: SharedForm) -> bool:
+        """Whether other values were stored since the form was shown. Then a message names them, and sending
+        the form again replaces them."""
+        if self.opened.data in ("", None, stored._hash()):
+            return False
+        pairs = zip(self._own_fields(), stored._own_fields(), strict=True)
+        differing = [now for typed, now in pairs if _said(typed) != _said(now)]
+        if differing:
+            self.note_stored(stored)
+            now = "; ".join(
+                f"{field.label.text}: “{_said(field)[:SAID_CHARS] or '–'}”" for field in differing
+            )
+            said = _(
+                "This was changed while you were editing it, so yours is not saved yet. "
+                "Save again to replace what is stored now. %(now)s",
+                now=now,
+            )
+            flash(said, "problem")
+        return bool(differing)
+
+    def _hash(self) -> str:
+        values = json.dumps([str(field.data) for field in self._own_fields()])
+        return hashlib.sha256(values.encode()).hexdigest()[:16]
+
+    def _own_fields(self) -> list[Field]:
+        return [field for field in self if not isinstance(field, HiddenField)]
+
+
+SAID_CHARS = 300
+"""Characters of a stored value that a message quotes."""
+
+
+def _said(field: Field) -> str:
+    """What a field holds, as people read it."""
+    value = field.data
+    if isinstance(field, SelectField):
+        return str(next((choice.label for choice in field.choices if choice.value == value), value or ""))
+    if isinstance(field, BooleanField):
+        return _("yes") if value else _("no")
+    lines = value if isinstance(value, tuple) else str("" if value is None else value).strip().splitlines()
+    return "\n".join(lines)
 
 
 def problem(form: Form, field: str, message: str) -> None:
@@ -173,6 +244,19 @@ def parse_origin(text: str) -> str:
         names = {"typed": f"{text!r}", "origin": origin}
         raise BadAddress(_("%(typed)s is more than an origin; write %(origin)s.", **names))
     return f"{parts.scheme}://{_netloc(parts)}"
+
+
+def permitted_webhook(address: str) -> str:
+    """The address of another system, if Docent may send to it. Raises BadAddress."""
+    try:
+        for_webhooks(configuration().settings).check(address)
+    except Refused as error:
+        said = _("Docent does not send to this address: %(reason)s.", reason=translated(str(error)))
+        permit = _("To permit it, turn on “Webhooks to private networks” under Settings, Mail.")
+        raise BadAddress(f"{said} {permit}" if error.can_be_allowed else said) from None
+    except FetchError:
+        pass  # the log of deliveries says that the name is unknown
+    return address
 
 
 def is_private(address: str) -> bool:

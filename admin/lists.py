@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Generic, TypeVar
 
-from flask import request
+from flask import abort, redirect, request, url_for
 from wtforms import SelectChoice
 
 from admin.forms import choices
@@ -103,7 +103,12 @@ class Listing(Generic[Row]):
 
 
 def listed(fetch: Callable[[int, int], Sequence[Row]], size: int) -> Listing[Row]:
-    """The page that `?page=` asks for; `fetch` takes limit and offset."""
+    """The page that `?page=` asks for; `fetch` takes limit and offset. A page that has no row any more
+    leads to the one before, or to the first."""
     number = min(max(request.args.get("page", 1, type=int), 1), 1_000_000)
     rows = fetch(size + 1, (number - 1) * size)
+    if number > 1 and not rows:
+        nearest = number - 1 if fetch(1, (number - 2) * size) else 1
+        values = {**(request.view_args or {}), **request.args.to_dict(flat=False), "page": nearest}
+        abort(redirect(url_for(str(request.endpoint), **values)))
     return Listing(rows[:size], number, len(rows) > size)

@@ -24,6 +24,7 @@ from flask.typing import ResponseReturnValue
 
 from admin.formats import role_word
 from admin.page import Page
+from admin.people.sessions import came_from
 from admin.texts import _, lazy
 from server.api.access import configuration, people_stores
 from server.api.refusals import refused_access
@@ -136,10 +137,17 @@ def form_expired(error: Exception) -> ResponseReturnValue:
         _("This form was not sent"),
         _(
             "It was opened before you logged in or out, or it does not come from this dashboard. "
-            "Nothing was changed. Go back, load the page again and send it once more."
+            "Nothing was changed. Open the page again and send it once more."
         ),
         400,
+        came_from(),
     )
+
+
+def login_needed() -> ResponseReturnValue:
+    """For a form that was sent after the session expired. The page of the form opens after the login."""
+    flash(_("You were logged out, so nothing was saved. Log in and send the form again."), "problem")
+    return redirect(url_for("admin.login", next=came_from(), unsent=1))
 
 
 def not_allowed(role: Role, needed: Role) -> ResponseReturnValue:
@@ -169,15 +177,17 @@ def store_failed(error: Exception) -> ResponseReturnValue:
     )
 
 
-def _failure(title: str, explanation: str, status: int) -> ResponseReturnValue:
-    return render_template("admin/failure.html", title=title, explanation=explanation), status
+def _failure(title: str, explanation: str, status: int, unsent: str = "") -> ResponseReturnValue:
+    """`unsent` is the page of a form that was not taken."""
+    said = {"title": title, "explanation": explanation, "unsent": unsent}
+    return render_template("admin/failure.html", **said), status
 
 
 def _handler(title: str, explanation: str, status: int) -> Callable[..., ResponseReturnValue]:
     return lambda *_: _failure(title, explanation, status)
 
 
-not_found = _handler(
+_not_found = _handler(
     lazy("Not found"),
     lazy(
         "There is nothing at this address: it was deleted, or the link is wrong. "
@@ -185,6 +195,21 @@ not_found = _handler(
     ),
     404,
 )
+
+
+def not_found(error: Exception) -> ResponseReturnValue:
+    """Nothing is there. An address that only takes forms leads to the page above: a form that was refused
+    showed its page under that address, and it is opened again by reloading."""
+    urls, address = current_app.create_url_adapter(request), request.path
+    if urls and request.method == "GET" and urls.test(address, "POST"):
+        rule, _values = urls.match(address, "POST", return_rule=True)
+        while request.url_rule and rule.rule != request.url_rule.rule:
+            address = address.rpartition("/")[0]
+            if urls.test(address, "GET") and urls.match(address, "GET")[0] != "admin.missing":
+                return redirect(request.script_root + address)
+    return _not_found(error)
+
+
 sign_in_unavailable = _handler(
     lazy("Nobody can sign in at the moment"),
     lazy(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
+from admin.formats import language_name
 from admin.lists import Listing, listed, one_of
 from admin.page import Page
 from admin.sites import sites as sites_page
@@ -75,7 +76,7 @@ def content(site: Site) -> ResponseReturnValue:
     live_pages, live_chunks = stores().content(site.id).counts()
     rows = _rows(site, asked, pages)
     addresses = {found.url: absolute(found.url, base) for found in rows.rows}
-    languages = [(name, name) for name in pages.languages()]
+    languages = [(name, language_name(name)) for name in pages.languages()]
     return render_template(
         "admin/content.html",
         pages=rows,

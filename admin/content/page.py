@@ -12,7 +12,7 @@ from wtforms.validators import DataRequired
 from admin.content import content as content_list
 from admin.content.content import chunk_blocks
 from admin.formats import sentence
-from admin.forms import UNPROCESSABLE, Form, at_most, problem
+from admin.forms import CONFLICT, UNPROCESSABLE, SharedForm, at_most, problem
 from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import changed, done, refused
@@ -75,7 +75,7 @@ MOST_LINES = 2000
 """The most lines of a comparison of two versions."""
 
 
-class PageForm(Form):
+class PageForm(SharedForm):
     """A page as Docent shall know it."""
 
     title = StringField(lazy("Title"), [DataRequired(lazy("Write the title of the page.")), at_most(300)])
@@ -90,9 +90,15 @@ class PageForm(Form):
 def content_edit(site: Site) -> ResponseReturnValue:
     """The page in `?url=` to be corrected; with what the website says, where that has changed since."""
     url = _url(site)
-    texts = crawling().pages.texts(site.id, url)
-    form = PageForm(formdata=None, title=texts.title, text=texts.text, seen=texts.site_hash)
+    form = filled(site, url)
+    form.note_stored(form)
     return _shown(site, url, form)
+
+
+def filled(site: Site, url: str) -> PageForm:
+    """The form with what is stored."""
+    texts = crawling().pages.texts(site.id, url)
+    return PageForm(formdata=None, title=texts.title, text=texts.text, seen=texts.site_hash)
 
 
 @page.post("/sites/<site_id>/content/edit", large=True)
@@ -100,6 +106,8 @@ def content_save(site: Site) -> ResponseReturnValue:
     url = _url(site)
     form = PageForm(request.form)
     if form.validate():
+        if form.is_overtaken(filled(site, url)):
+            return _shown(site, url, form), CONFLICT
         try:
             corrected = crawling().pages.edit(
                 site.id, url, form.title.data, form.text.data, form.seen.data or "", operator_email()

@@ -10,9 +10,10 @@ from typing import Any
 from flask import Response, render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.formats import OUTCOMES
+from admin.formats import OUTCOMES, language_name
 from admin.lists import chosen_days, chosen_site, listed
 from admin.page import Page
+from admin.quality.quality import strategy_word
 from admin.replies import download
 from admin.texts import _, lazy
 from server.api.access import delivery, dialogue
@@ -166,15 +167,15 @@ def _options(found: Chosen, log: QuestionList) -> dict[str, object]:
     return {
         "outcome_options": [("", _("Any")), *OUTCOMES.items()],
         "thumb_options": [("", _("Any")), ("up", _("Thumbs up")), ("down", _("Thumbs down"))],
-        "language_options": _with(languages, found.wanted.language),
-        "strategy_options": _with(strategies, found.wanted.strategy),
+        "language_options": _with(languages, found.wanted.language, language_name),
+        "strategy_options": _with(strategies, found.wanted.strategy, strategy_word),
         "label_options": _with(labels, found.wanted.label),
     }
 
 
-def _with(known: list[str], value: str) -> list[tuple[str, str]]:
+def _with(known: list[str], value: str, word: Callable[[str], str] = str) -> list[tuple[str, str]]:
     names = dict.fromkeys((*known, value))
-    return [("", _("Any")), *((name, name) for name in names if name)]
+    return [("", _("Any")), *((name, word(name)) for name in names if name)]
 
 
 COLUMNS = (

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from admin.formats import decimal, milliseconds, number, sentence
+from admin.quality.quality import flow_word, strategy_word
 from admin.stored import translated
 from admin.texts import _, lazy
 from server.domain.answer import Answer, Outcome
@@ -187,7 +188,7 @@ def trace_view(answer: Answer) -> TraceView:
     return TraceView(
         came=_came(answer, trace),
         query=text_of(trace.get("query")),
-        facts=_facts(trace),
+        facts=_facts(answer, trace),
         floor=None if reached is None or needed is None else (reached, needed),
         columns=[SCORES.get(name, name.replace("_", " ").capitalize()) for name in names],
         candidates=[_candidate(row, place, names, kept, cited) for place, row in enumerate(found, 1)],
@@ -228,9 +229,12 @@ def _came(answer: Answer, trace: Mapping[str, object]) -> str:
     return ""
 
 
-def _facts(trace: Mapping[str, object]) -> list[tuple[str, str]]:
+def _facts(answer: Answer, trace: Mapping[str, object]) -> list[tuple[str, str]]:
     route, curated = text_of(trace.get("route")), mapping_in(trace.get("curated"))
     facts = [(_("Kind of question"), translated(route))] if route else []
+    if trace.get("candidates"):
+        facts.append((_("Search method"), strategy_word(answer.strategy)))
+        facts.append((_("Checks"), flow_word(answer.flow)))
     facts += [
         (translated(str(name)), text_of(value)) for name, value in mapping_in(trace.get("settings")).items()
     ]

@@ -10,7 +10,7 @@ from wtforms import BooleanField, FileField, StringField, TextAreaField
 from wtforms.validators import DataRequired
 
 from admin.formats import sentence
-from admin.forms import UNPROCESSABLE, Form, problem
+from admin.forms import CONFLICT, UNPROCESSABLE, Form, SharedForm, problem
 from admin.lists import listed
 from admin.page import Page
 from admin.people.sessions import operator_email
@@ -18,6 +18,7 @@ from admin.replies import changed, done, download
 from admin.sites import sites as sites_page
 from admin.texts import _, lazy, ngettext
 from server.answering.shortcuts.curated import utc_today
+from server.answering.shortcuts.same_question import plain
 from server.answering.writing.markup import answer_html
 from server.api.access import configuration, dialogue, gap_work, own_answers, stores
 from server.domain.answer import Answer, Outcome
@@ -41,7 +42,7 @@ VARIANTS = 6
 """Wordings of a gap that its answer is for."""
 
 
-class CuratedForm(Form):
+class CuratedForm(SharedForm):
     """One answer with the questions that it is for."""
 
     question = StringField(lazy("Question"), [DataRequired(lazy("Write the question as visitors ask it."))])
@@ -114,10 +115,17 @@ def curated_add(site: Site) -> ResponseReturnValue:
 @page.get("/sites/<site_id>/answers/<int:id>")
 def curated_one(site: Site, id: int) -> ResponseReturnValue:
     known = stores().curated.get(site.id, id)
+    form = filled(known)
+    form.note_stored(form)
+    return _shown(site, known, form)
+
+
+def filled(known: CuratedAnswer) -> CuratedForm:
+    """The form with what is stored."""
     values = {"question": known.questions[0], "also": "\n".join(known.questions[1:]), "text": known.text}
     values |= {"links": "\n".join(known.links), "language": known.language}
     values |= {"valid_from": str(known.valid_from or ""), "valid_until": str(known.valid_until or "")}
-    return _shown(site, known, CuratedForm(formdata=None, enabled=known.enabled, **values))
+    return CuratedForm(formdata=None, enabled=known.enabled, **values)
 
 
 @page.post("/sites/<site_id>/answers/<int:id>")
@@ -151,6 +159,8 @@ def _saved(site: Site, known: CuratedAnswer | None) -> ResponseReturnValue:
     except ValueError as error:
         problem(form, form.field_of(str(error)), sentence(str(error)))
         return _shown(site, known, form), UNPROCESSABLE
+    if known and form.is_overtaken(filled(known)):
+        return _shown(site, known, form), CONFLICT
     made = replace(made, id=known.id if known else 0)
     saved = stores().curated.save(made, operator_email())
     changed("changed an own answer" if known else "wrote an own answer", answer=saved.id)
@@ -162,10 +172,29 @@ def _what_now(site: Site, saved: CuratedAnswer) -> str:
     own_answers().check(site, saved)
     if saved.state(utc_today()) is not CuratedState.ON:
         return _("The answer is saved. Visitors do not get it at the moment.")
+    for question in _answered_twice(site, saved):
+        said = _(
+            "“%(question)s” has another of your answers too. Visitors get the one that was saved last: "
+            "change or remove the other.",
+            question=question,
+        )
+        flash(said, "warn")
     closed = len(gap_work().curated_saved(site, saved.id))
     said = _("The answer is saved. Visitors get it from now on.")
     closes = ngettext("It closes %(num)s gap.", "It closes %(num)s gaps.", closed)
     return f"{said} {closes}" if closed else said
+
+
+def _answered_twice(site: Site, saved: CuratedAnswer) -> list[str]:
+    """The questions of an answer that another one, which visitors get today too, has as well."""
+    others = {
+        plain(question)
+        for one in stores().curated.all(site.id)
+        if one.id != saved.id and one.state(utc_today()) is CuratedState.ON
+        if one.language == saved.language or "" in (one.language, saved.language)
+        for question in one.questions
+    }
+    return [question for question in saved.questions if plain(question) in others]
 
 
 def _shown(site: Site, known: CuratedAnswer | None, form: CuratedForm) -> str:

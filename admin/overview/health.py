@@ -153,7 +153,7 @@ class PartState:
     says: str = ""
     advice: str = ""
     since: datetime | None = None
-    """As far as anybody looked."""
+    """The last change, as far as anybody looked."""
 
 
 def part_states() -> list[PartState]:

@@ -16,7 +16,7 @@ from admin.page import Page
 from admin.people.attempts import failed, seconds_to_wait_for_code, seconds_to_wait_in_session
 from admin.people.passkeys import PasskeyRefused, signed_in, why_unusable
 from admin.people.passwords import LONGEST, accepts, totp_secret, verify
-from admin.people.sessions import safe_next
+from admin.people.sessions import came_from, safe_next
 from admin.replies import note, unchanged
 from admin.texts import _, lazy
 from server.api.access import configuration, people_stores
@@ -113,12 +113,11 @@ def require_recent_sign_in() -> ResponseReturnValue | None:
     ]
     has_passkey = g.operator.has_passkey and not why_unusable()
     here = f"{request.script_root}{request.full_path}".rstrip("?")
-    came_from = (request.referrer or "").removeprefix(request.host_url.rstrip("/"))
     return render_template(
         "admin/confirm.html",
         form=form,
         typed=typed,
         has_passkey=has_passkey,
         sign_on=configuration().settings.sign_on,
-        shown=here if request.method == "GET" else came_from,
+        shown=here if request.method == "GET" else came_from(),
     ), NOT_CONFIRMED

@@ -100,6 +100,11 @@ def _mark(operator: Operator) -> str:
     return hashlib.sha256(operator.password_hash.encode()).hexdigest()[:16]
 
 
+def came_from() -> str:
+    """The page of this dashboard that a form was sent from; the overview if that is not known."""
+    return safe_next((request.referrer or "").removeprefix(request.host_url.rstrip("/")))
+
+
 def safe_next(target: str | None) -> str:
     """`target` if it is a path of this dashboard, else the overview: never another site."""
     home = url_for("admin.overview")

@@ -14,7 +14,7 @@ from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, choices
 from admin.page import Page
 from admin.people.sessions import operator_email
-from admin.quality.quality import FLOW_WORDS, STRATEGY_WORDS
+from admin.quality.quality import FLOW_WORDS, STRATEGY_WORDS, flow_word, strategy_word
 from admin.replies import changed, done, progress, refused, unchanged
 from admin.sites.settings import TONE_LABELS
 from admin.texts import _, lazy
@@ -32,6 +32,7 @@ from server.playground.order import (
     TUNING,
     TURNS,
     VARIANTS,
+    Variant,
     WrongOrder,
     allowed,
     is_switch,
@@ -316,3 +317,12 @@ def _differences(before: Site, after: Site) -> dict[str, list[object]]:
     names = dict.fromkeys((FLOOR, TUNING, *after.options))
     pairs |= {name: [before.options.get(name), after.options.get(name)] for name in names}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def variant_words(variant: Variant) -> str:
+    """How a variant searches and answers, in the words of the form."""
+    words = [strategy_word(variant.strategy), flow_word(variant.flow)]
+    return ", ".join([*words, _("quotes")] if variant.writer == EMBEDDED else words)
+
+
+FILTERS = {"variant_words": variant_words}

@@ -72,6 +72,20 @@ FLOW_WORDS = {
     "self-rag": lazy("Check the answer, search again if weak"),
     "corrective": lazy("Check the results, search again if weak"),
 }
+
+
+def strategy_word(spec: str) -> str:
+    """What a search method does; its options follow as they are written."""
+    name, bracket, options = spec.partition("[")
+    word = STRATEGY_WORDS.get(name, name)
+    return f"{word} [{options}" if bracket else str(word)
+
+
+def flow_word(name: str) -> str:
+    """What a flow does."""
+    return str(FLOW_WORDS.get(name, name))
+
+
 WIDTH, HEIGHT, EDGE = 640, 160, 12
 LEFT = 34
 """Room for the figures of the scale."""
@@ -252,6 +266,8 @@ FILTERS: dict[str, Callable[..., object]] = {
     "share": share,
     "points": points,
     "chosen_ways": chosen_ways,
+    "strategy_word": strategy_word,
+    "flow_word": flow_word,
     "metric_word": lambda name: METRIC_WORDS.get(name, name),
 }
 

@@ -8,7 +8,7 @@ from wtforms import SelectField, SelectMultipleField, StringField
 from wtforms.validators import DataRequired, StopValidation
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from admin.forms import UNPROCESSABLE, Form, check_address, choices
+from admin.forms import UNPROCESSABLE, BadAddress, Form, check_address, choices, permitted_webhook
 from admin.lists import chosen_state, listed, site_choices
 from admin.page import Page
 from admin.replies import changed, done
@@ -45,6 +45,12 @@ class HookForm(Form):
     )
     kinds = Ticks(lazy("Events"), choices=choices(KINDS))
     site = SelectField(lazy("Site"), choices=site_choices)
+
+    def validate_url(self, field: StringField) -> None:
+        try:
+            permitted_webhook(field.data)
+        except BadAddress as error:
+            raise StopValidation(str(error)) from error
 
     def validate_kinds(self, field: Ticks) -> None:
         if not field.data:

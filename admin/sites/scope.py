@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, SelectField, StringField
 
 from admin.formats import language_name, number, sentence
-from admin.forms import UNPROCESSABLE, Form, Lines, choices, problem
+from admin.forms import CONFLICT, UNPROCESSABLE, Lines, SharedForm, choices, problem
 from admin.page import Page
 from admin.replies import done, progress, refused, unchanged
 from admin.sites import sites as sites_page
@@ -53,7 +53,7 @@ STEPS = {
 """Steps of `explain` -> their labels."""
 
 
-class ScopeForm(Form):
+class ScopeForm(SharedForm):
     """Patterns are one a line."""
 
     path = StringField(lazy("Path"))
@@ -76,11 +76,17 @@ class ScopeForm(Form):
         )
 
 
+def filled(site: Site) -> ScopeForm:
+    """The form with what is stored."""
+    chosen = scope_of(site)
+    return ScopeForm(formdata=None, obj=replace(chosen, headers=_masked_headers(site)), own=chosen.own_site)
+
+
 @page.get("/sites/<site_id>/scope")
 def scope(site: Site) -> ResponseReturnValue:
     """With `url`, what a crawl would do with that address; editors only, because Docent requests it."""
-    chosen = scope_of(site)
-    form = ScopeForm(formdata=None, obj=replace(chosen, headers=_masked_headers(site)), own=chosen.own_site)
+    form = filled(site)
+    form.note_stored(form)
     url = request.args.get("url", "").strip() if g.operator.role.may(Role.EDITOR) else ""
     return _shown(site, form, url)
 
@@ -90,6 +96,8 @@ def scope_save(site: Site) -> ResponseReturnValue:
     form = ScopeForm(request.form)
     if not form.validate():
         return _shown(site, form), UNPROCESSABLE
+    if form.is_overtaken(filled(site)):
+        return _shown(site, form), CONFLICT
     try:
         save_scope(stores().sites, configuration().settings, site.id, form.scope())
     except BadStart as error:

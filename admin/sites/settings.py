@@ -12,7 +12,7 @@ from wtforms import Field, IntegerField, SelectField, StringField, TextAreaField
 from wtforms.validators import DataRequired, Length, NumberRange, Optional, StopValidation
 
 from admin.formats import day, percent
-from admin.forms import UNPROCESSABLE, Form, Number, choices, required
+from admin.forms import CONFLICT, UNPROCESSABLE, Number, SharedForm, choices, required
 from admin.page import Page
 from admin.quality.quality import FLOW_WORDS
 from admin.replies import changed, done, unchanged
@@ -65,7 +65,7 @@ def _crawl_limit(label: str, name: str) -> Field:
     return _limit(label, Number if name == "delay_s" else IntegerField, *CRAWL_LIMITS[name])
 
 
-class SiteSettingsForm(Form):
+class SiteSettingsForm(SharedForm):
     """All of it is saved at once. What stays empty is as the installation has it."""
 
     name = required(lazy("Name"), lazy("Write what you call the site."), 100, lazy("Choose a shorter name."))
@@ -175,7 +175,9 @@ SAMPLE = 3000
 
 @page.get("/sites/<site_id>/settings", role=Role.EDITOR)
 def site_settings(site: Site) -> ResponseReturnValue:
-    return _shown(site, filled(site))
+    form = filled(site)
+    form.note_stored(form)
+    return _shown(site, form)
 
 
 @page.post("/sites/<site_id>/settings")
@@ -184,6 +186,8 @@ def site_settings_save(site: Site) -> ResponseReturnValue:
     form = SiteSettingsForm(request.form)
     if not form.validate():
         return _shown(site, form), UNPROCESSABLE
+    if form.is_overtaken(filled(site)):
+        return _shown(site, form), CONFLICT
     after = stores().sites.change(site.id, lambda site: changed_site(site, form))
     differing = differences(site, after)
     if not differing:

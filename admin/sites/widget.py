@@ -11,7 +11,7 @@ from wtforms import BooleanField, SelectField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 
 from admin.formats import decimal, number, sentence
-from admin.forms import UNPROCESSABLE, Form, problem
+from admin.forms import CONFLICT, UNPROCESSABLE, SharedForm, permitted_webhook, problem
 from admin.page import Page
 from admin.sites import sites as sites_page
 from admin.texts import _, lazy
@@ -68,7 +68,7 @@ ICONS = [
 ]
 
 
-class LookForm(Form):
+class LookForm(SharedForm):
     """The three choices that most sites make."""
 
     accent = StringField(lazy("Colour"))
@@ -190,7 +190,7 @@ class _Checks:
     def contact(self) -> ContactOptions:
         made = ContactOptions(
             email=self.by("contact_email", mail_address),
-            webhook=self.by("contact_webhook", checked_link),
+            webhook=self.by("contact_webhook", lambda text: permitted_webhook(checked_link(text))),
             hours=one_line(self.text("contact_hours")),
             timezone=self.text("contact_timezone"),
             link=self.by("contact_link", checked_link),
@@ -287,7 +287,9 @@ page = Page(tab=lazy("Widget"), under=sites_page.page)
 
 @page.get("/sites/<site_id>/widget", role=Role.EDITOR)
 def widget(site: Site) -> ResponseReturnValue:
-    return _shown(site, filled(site))
+    form = filled(site)
+    form.note_stored(form)
+    return _shown(site, form)
 
 
 @page.post("/sites/<site_id>/widget")
@@ -297,6 +299,8 @@ def widget_save(site: Site) -> ResponseReturnValue:
     made = changed(site, form, configuration().settings.serving.base_url)
     if made is None:
         return _shown(site, form), UNPROCESSABLE
+    if form.is_overtaken(filled(site)):
+        return _shown(site, form), CONFLICT
     made, secret = _with_secret(site, made, is_new=bool(form.contact_new_secret.data))
     stores().sites.update(made)
     flash(_("The widget is saved. Visitors see it within a minute."), "done")

@@ -1,11 +1,6 @@
 // <button data-passkey="create" or "get" data-options="ADDRESS">: asks the device for a passkey with the options from that
 // address, puts its answer into the form's field "credential", or the one that data-field names, and sends the form.
-
-const SAID = {
-  NotAllowedError: "Nothing was sent: you cancelled, it took too long, or there is no passkey of yours here.",
-  InvalidStateError: "This device has a passkey of your account already.",
-  SecurityError: "Passkeys work only under the address that this dashboard was set up for.",
-};
+// data-said has a sentence for each name of an error.
 
 for (const button of document.querySelectorAll("button[data-passkey]")) button.addEventListener("click", ask);
 
@@ -16,21 +11,21 @@ async function ask(event) {
   const said = button.form.querySelector("[role=alert]");
   said.hidden = button.disabled = true;
   try {
-    if (!globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON) throw new Error("This browser cannot use passkeys.");
+    if (!globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON) throw new DOMException("", "NotSupportedError");
     const publicKey = await optionsFrom(address, kind, new FormData(button.form));
     const credential = await navigator.credentials[kind]({ publicKey });
     button.form.elements[field].value = JSON.stringify(credential);
     button.disabled = false;
     button.form.requestSubmit(button);
   } catch (error) {
-    said.textContent = SAID[error.name] ?? error.message;
+    said.textContent = JSON.parse(button.dataset.said)[error.name] ?? error.message;
     said.hidden = button.disabled = false;
   }
 }
 
 async function optionsFrom(address, kind, body) {
   const answer = await fetch(address, { method: "POST", body, headers: { Accept: "application/json" } });
-  if (!answer.headers.get("Content-Type").startsWith("application/json")) throw new Error("Load the page again, then try again.");
+  if (!answer.headers.get("Content-Type").startsWith("application/json")) throw new DOMException("", "InvalidAccessError");
   const options = await answer.json();
   if (!answer.ok) throw new Error(options.error.message);
   const parse = kind === "create" ? "parseCreationOptionsFromJSON" : "parseRequestOptionsFromJSON";

@@ -28,9 +28,16 @@ async function follow(panel) {
   }
 }
 
-/** Puts new content in place without taking the focus from who is on it. The HTML is this server's, escaped there. */
+/** Puts new content in place. What has the focus keeps it, and what was opened stays open. The HTML is this server's,
+    escaped there. */
 function replace(panel, html) {
-  const focused = panel.contains(document.activeElement) ? document.activeElement.id : "";
+  const summaries = () => [...panel.querySelectorAll("summary")];
+  const open = summaries().filter((summary) => summary.parentElement.open).map((summary) => summary.textContent);
+  const { id, localName, textContent } = panel.contains(document.activeElement) ? document.activeElement : {};
   panel.innerHTML = html;
-  if (focused) document.getElementById(focused)?.focus();
+  for (const summary of summaries()) {
+    if (open.includes(summary.textContent)) summary.parentElement.open = true;
+    if (localName === "summary" && summary.textContent === textContent) summary.focus();
+  }
+  if (id) document.getElementById(id)?.focus();
 }

@@ -36,8 +36,9 @@ def _verify(log: AuditLog, known: str) -> int:
     found = log.verify(known)
     for one in found.broken[:SHOWN]:
         print(
-            f"Entry {one.id} of {one.at:%Y-%m-%d %H:%M:%S} ({one.operator}: {one.action}) does not follow "
-            "from the one before it: one of them was changed, or entries between them were removed or added."
+            f"Entry {one.id} of {one.at:%Y-%m-%d %H:%M:%S} UTC ({one.operator}: {one.action}) does not "
+            "follow from the one before it: one of them was changed, or entries between them were removed or "
+            "added."
         )
     if len(found.broken) > SHOWN:
         print(f"... and {len(found.broken) - SHOWN} more.")

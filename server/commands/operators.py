@@ -49,7 +49,7 @@ def _list(runtime: Runtime, options: argparse.Namespace) -> None:
         since = f"since {one.created_at:%Y-%m-%d}"
         print(f"{one.email}\t{one.role.value}\t{second}\t{since}\tsites: {site_list(one.visible_sites)}")
     for link in runtime.people.links.open():
-        until = f"{link.ends_at:%Y-%m-%d %H:%M}"
+        until = f"{link.ends_at:%Y-%m-%d %H:%M} UTC"
         print(f"{link.email}\t{link.role.value}\topen link ({link.kind.value}), until {until}")
 
 

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import urlsplit
 
+from crawler.errors import BadStart
 from crawler.journal import CrawlJournal
 from crawler.judging.page_kinds import kind_of
 from crawler.judging.templates import Template
+from crawler.options import start_address
 from crawler.recorder import TEMPLATE
 from crawler.wordset import wordset
 from server.answering.understanding.translation import spoken_on, target_language
@@ -154,18 +156,21 @@ def _with_profile(now: Site, before: Site, described: Site, noted: Mapping[str, 
 
 
 def site_from_address(address: str, settings: Settings, *, site_id: str = "") -> Site:
-    """A site with the defaults of `settings`. Raises StartError for what is not an http(s) address."""
+    """A site with the defaults of `settings`. Raises StartError for what cannot be crawled."""
     address = address.strip()
     if "://" not in address:
         address = f"https://{address}"
+    try:
+        start_address(address)
+    except BadStart as error:
+        raise StartError(str(error)) from error
     parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise StartError(f"{address!r} is not the address of a website; write it as https://example.com")
-    site_id = site_id or id_from_host(parts.hostname, parts.port)
+    host = parts.hostname or ""
+    site_id = site_id or id_from_host(host, parts.port)
     _check_id(site_id)
     return Site(
         id=site_id,
-        name=parts.hostname,
+        name=host,
         title="",
         start_urls=(address if parts.path else f"{address}/",),
         strategy=settings.retrieval.strategy,

@@ -162,11 +162,11 @@ class Heartbeat:
         known = self._cache.get(_WORKER)
         return datetime.fromisoformat(known) if known else None
 
-    def since(self, part: str, is_well: bool) -> datetime:
-        """Since when a part is as it is, as far as anybody looked."""
+    def since(self, part: str, is_well: bool) -> datetime | None:
+        """Since when a part is as it is, as far as anybody looked; None before the first change."""
         key, state = f"heartbeat:part:{part}", "well" if is_well else "bad"
         was, _, moment = (self._cache.get(key) or "").partition(" ")
-        if was != state:
+        if was and was != state:
             moment = datetime.now(UTC).isoformat()
         self._cache.set(key, f"{state} {moment}", KEPT_S)
-        return datetime.fromisoformat(moment)
+        return datetime.fromisoformat(moment) if moment else None

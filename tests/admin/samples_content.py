@@ -23,7 +23,11 @@ HOURS = SiteFact(
     "Monday\t9:00–17:00\nSunday\tclosed", "en", main=True,
 )  # fmt: skip
 
+PROFILE = SiteFact(
+    "profile", FactKind.SOCIAL, "", "https://social.example/company/lantern-shop-of-portsmouth-harbour", ROOT
+)
 FACTS = [
+    PROFILE,
     SiteFact("phone", FactKind.PHONE, "", "+44 20 7946 0000", ROOT, "+44 20 7946 0000", "en", main=True),
     SiteFact("mail", FactKind.EMAIL, "Refunds", "refunds@lantern.example", f"{ROOT}returns", "", "en"),
     HOURS,
@@ -43,6 +47,7 @@ PAGES = {
     "content_search": f"{SITE}/content/search",
     "facts": f"{SITE}/facts",
     "fact": f"{SITE}/facts/{HOURS.id}",
+    "fact_long": f"{SITE}/facts/{PROFILE.id}",
     "crawls": f"{SITE}/crawls",
     "crawls_running": "/admin/sites/atlas/crawls",
     "crawl_page": SITE + "/crawls/{c8}",
@@ -101,6 +106,10 @@ def fill_card(runtime):
     card.hide("mail", BY, hidden=True)
     card.hide("old", BY, hidden=True)
     card.put(FACTS)
+    label = (
+        "Sponsor information: ticket registration and assignment: last day to register and assign the tickets"
+    )
+    card.add(FactKind.DEADLINE, label, "19 June", f"{ROOT}sponsors/information", BY)
     card.add(FactKind.ADDRESS, "", "1 Harbour Street\nPortsmouth PO1 3AX", f"{ROOT}contact", BY)
 
 

@@ -29,7 +29,8 @@ def test_every_form_but_setup_and_login_leads_to_the_login(app, client, site, ru
     assert len(closed) >= 3
     for endpoint, path in closed:
         answer = client.http.post(path, data={"address": "https://example.com/"})
-        assert (answer.status_code, answer.location) == (302, "/admin/login"), endpoint
+        leads = (answer.status_code, answer.location.split("?")[0])
+        assert leads == (302, "/admin/login"), endpoint
     assert [known.id for known in runtime.stores.sites.all()] == ["lantern"]
     assert runtime.stores.crawls.latest("lantern") is None
 

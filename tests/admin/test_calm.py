@@ -89,3 +89,17 @@ def test_each_page_says_first_what_it_is_for(pages):
             ):
                 silent.add(endpoint.rstrip("?"))
     assert silent == set()
+
+
+def test_what_cannot_be_brought_back_takes_a_second_press(pages):
+    at_once = {
+        (endpoint, button.text.strip())
+        for endpoint, found in pages.items()
+        for page in found
+        for form in page.main.select("form[action]")
+        for button in form.select("button")
+        if re.search("/(remove|revoke)$", button.get("formaction") or form["action"])
+        and not button.find_parent("details")
+    }
+    # A label can be given again. The page about a site's removal wants its id.
+    assert at_once == {("admin.conversation", "×"), ("admin.site_removal", "Remove it for good")}

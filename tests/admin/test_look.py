@@ -122,7 +122,17 @@ def test_forms_show_what_is_wrong_beside_the_field(browser, address, runtime):
         check(tab, "login", "phone", "light")
 
 
-NARROW = ("overview", "sites", "conversation", "crawl", "gaps", "settings_models", "widget", "quality_run")
+NARROW = (
+    "overview",
+    "sites",
+    "conversation",
+    "crawl",
+    "gaps",
+    "settings_models",
+    "widget",
+    "quality_run",
+    "fact_long",
+)
 SPACING = """* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important; }
     p { margin-bottom: 2em !important; }"""
 BARE = """() => [...document.querySelectorAll("button, input:not([type=hidden]), select, textarea")]

@@ -35,3 +35,11 @@ def test_the_address_that_is_given_is_crawled(website, tmp_path):
     further = docent.shell("crawl", f"{website.url}/fares.html")
     assert further.returncode == 0, further.stderr
     assert ": 2 pages," in further.stdout, "what is live stays"
+
+
+def test_a_mistyped_id_of_a_site_adds_no_site(tmp_path):
+    docent = Docent(tmp_path / "data")
+    failed = docent.shell("crawl", "nonsense")
+    assert failed.returncode == 1, failed.stdout
+    assert '"https://nonsense" is no web address' in failed.stderr
+    assert "nonsense" not in docent.shell("sites").stdout

@@ -190,3 +190,10 @@ def test_the_ledger_holds_no_content(runtime):
         [(visitor, _)] = connection.exec_driver_sql("SELECT * FROM erasures").all()
     assert visitor == visitor_hash("shop", "ada")
     assert "ada" not in visitor
+
+
+def test_a_run_of_the_playground_from_before_the_visitor_came_stays(runtime):
+    run = runtime.stores.playground_runs.start("shop", QUESTION, {}, 1, "op@x.com")
+    say_everything(runtime)
+    erase(runtime)
+    assert [one.id for one in runtime.stores.playground_runs.recent()] == [run.id]

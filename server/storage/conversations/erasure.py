@@ -60,7 +60,7 @@ def erase_rows(connection: Connection, site_id: str, visitor_id: str, until: dat
     own = (conversations.c.site_id == site_id, conversations.c.visitor_id == visitor_id)
     ids = select(conversations.c.id).where(*own, conversations.c.started_at <= until)
     theirs = messages.c.conversation_id.in_(ids)
-    columns = (messages.c.id, messages.c.question, messages.c.query)
+    columns = (messages.c.id, messages.c.question, messages.c.query, messages.c.asked_at)
     said = connection.execute(select(*columns).where(theirs)).all()
     erased = Erased(tuple(connection.execute(ids).scalars()), tuple(row.id for row in said))
     texts = {part for row in said for part in (row.question, row.query) if part}
@@ -70,7 +70,9 @@ def erase_rows(connection: Connection, site_id: str, visitor_id: str, until: dat
     gaps = connection.execute(asked.distinct()).scalars()
     keys = [f"gap.opened:{gap}" for gap in gaps] + [f"answer.negative:{id}" for id in erased.messages]
     _remove_events(connection, keys, texts)
-    _remove_from_tests(connection, site_id, texts)
+    if texts:
+        _remove_from_tests(connection, site_id, texts)
+        _remove_from_playground(connection, site_id, texts, min(row.asked_at for row in said))
     # Messages to people without a conversation are not deleted with one.
     sent = (contact_requests.c.site_id == site_id, contact_requests.c.visitor_id == visitor_id)
     connection.execute(delete(contact_requests).where(*sent, contact_requests.c.at <= until))
@@ -105,9 +107,7 @@ def _remove_events(connection: Connection, keys: Sequence[str], texts: Collectio
 
 
 def _remove_from_tests(connection: Connection, site_id: str, texts: Collection[str]) -> None:
-    """Remove copies from test sets, from the reports of their runs, and from runs of the playground."""
-    if not texts:
-        return
+    """Remove copies from test sets and from the reports of their runs."""
     ours = select(test_cases).join(testsets, testsets.c.id == test_cases.c.testset_id)
     ours = ours.where(testsets.c.site_id == site_id, test_cases.c.from_visitor)
     gone: dict[int | None, set[str]] = {None: set()}
@@ -124,8 +124,15 @@ def _remove_from_tests(connection: Connection, site_id: str, texts: Collection[s
             # report the question.
             other = {"queued_at": run.queued_at + timedelta(microseconds=1), "wanted": "stop"}
             connection.execute(update(quality_runs).where(quality_runs.c.id == run.id).values(**other))
+
+
+def _remove_from_playground(
+    connection: Connection, site_id: str, texts: Collection[str], since: datetime
+) -> None:
+    """Remove runs with words of the visitor. One from before the visitor's first question copies nothing."""
     asked = select(playground_runs.c.id, playground_runs.c.question, playground_runs.c.asked)
-    for one in connection.execute(asked.where(playground_runs.c.site_id == site_id)).all():
+    later = (playground_runs.c.site_id == site_id, playground_runs.c.asked_at >= since)
+    for one in connection.execute(asked.where(*later)).all():
         if _holds(one.question, json.dumps(one.asked, ensure_ascii=False), texts):
             connection.execute(delete(playground_runs).where(playground_runs.c.id == one.id))
 

@@ -89,7 +89,7 @@ def test_an_upload_over_the_limit_is_refused_with_the_settings_to_change(operato
 
 def test_who_is_not_logged_in_uploads_nothing(client, runtime, site):
     answer = client.http.post(f"{PAGE}/files", data={"files": (io.BytesIO(b"# A"), "a.md")})
-    assert answer.location.endswith("/admin/login")
+    assert "/admin/login" in answer.location
     assert names(runtime) == []
 
 

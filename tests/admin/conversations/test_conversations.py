@@ -321,3 +321,20 @@ def test_a_visitor_s_thumb_and_words_are_shown(operator, runtime, site):
     assert "did not find this helpful" in page
     assert "too &lt;short&gt;" in page
     assert "Thumb down" in operator.get("/admin/conversations").text
+
+
+def test_a_page_of_a_list_that_has_no_row_any_more_leads_to_the_one_before(operator, runtime, site):
+    for number in range(31):
+        ask(runtime, question=f"Question {number}?")
+    listed = "/admin/conversations?outcome=answered&page="
+    assert operator.get(f"{listed}2").status_code == 200
+    assert operator.get(f"{listed}3").location == f"{listed}2"
+    assert operator.get(f"{listed}900").location == f"{listed}1"
+    assert operator.get("/admin/conversations?search=nothing").status_code == 200
+
+
+def test_filters_name_languages_and_search_methods_in_words(operator, runtime, site):
+    ask(runtime)
+    page = operator.get("/admin/conversations").text
+    assert '<option value="en">English</option>' in page
+    assert '<option value="hybrid">Words and meaning together (standard)</option>' in page

@@ -179,3 +179,9 @@ def test_text_of_pages_visitors_and_models_does_nothing(shown):
     )  # fmt: skip
     assert "<script" not in page.lower()
     assert 'href="javascript' not in page
+
+
+def test_how_an_answer_was_searched_is_said_in_the_words_of_the_settings():
+    facts = trace_view(Answer(Outcome.ANSWERED, "", strategy="hybrid", flow="direct", trace=WHOLE)).facts
+    assert ("Search method", "Words and meaning together (standard)") in facts
+    assert ("Checks", "Answer at once (standard)") in facts

@@ -53,7 +53,7 @@ def test_an_answer_is_removed_only_at_the_second_press(operator, runtime, site):
     asked = button.find_parent("details")
     assert asked is not None
     assert not asked.has_attr("open")
-    assert asked.summary["aria-label"] == "Remove Do you deliver?"
+    assert asked.summary["aria-label"] == "Remove: Do you deliver?"
     assert button.text == "Remove for good"
 
 
@@ -199,3 +199,13 @@ def test_the_site_page_sums_tokens_and_money(operator, runtime, site):
     runtime.stores.usage.add("lantern", "small", Used(2, 1000, 234, 0.5))
     text = operator.get("/admin/sites/lantern").text
     assert "The model used 1,234 tokens today" in " ".join(text.split())
+
+
+def test_a_question_that_has_two_answers_is_pointed_out(operator, runtime, site):
+    operator.send(f"{PAGE}/new", FILLED)
+    other = operator.send(f"{PAGE}/new", {**FILLED, "question": "do you deliver", "text": "No."})
+    said = "“do you deliver” has another of your answers too. Visitors get the one that was saved last"
+    assert said in operator.get(other.location).text
+    first = operator.send(f"{PAGE}/1", {**FILLED, "also": "", "enabled": ""}, f"{PAGE}/1")
+    assert "has another of your answers" not in operator.get(first.location).text, "visitors do not get it"
+    assert runtime.stores.curated.count("lantern") == 2

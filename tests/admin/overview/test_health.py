@@ -150,6 +150,7 @@ def test_a_full_disk_is_said_before_it_is_too_late(operator, site, monkeypatch):
 
 
 def test_a_part_says_since_when_it_is_in_trouble(operator, runtime, site):
+    assert "Last change" not in operator.get("/admin/health").text, "nobody has seen a change"
     runtime.engine.readiness()["vectors"] = "gone"
     page = operator.get("/admin/health").text
     first = re.search(r'Vectors.*?Last change: <time datetime="([^"]+)"', page, re.S)[1]

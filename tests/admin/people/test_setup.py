@@ -1,6 +1,7 @@
 import pytest
 
 from tests.admin.conftest import EMAIL, PASSWORD, Browser, log_in, make_app
+from tests.admin.tabs import opened
 
 FIELDS = {"email": EMAIL, "password": PASSWORD, "again": PASSWORD}
 
@@ -101,3 +102,11 @@ def test_guessing_tokens_is_slowed_down(make_runtime):
 def test_the_account_of_the_setup_can_log_in_later(app, client, runtime):
     send(client, runtime.people.operators.setup_token())
     assert log_in(Browser(app)).location == "/admin/"
+
+
+def test_a_link_that_is_pasted_while_its_page_is_open_fills_in_the_code(browser, address, runtime):
+    token = runtime.people.operators.setup_token()
+    with opened(browser, address, "desk", "light") as tab:
+        tab.goto("/admin/setup")
+        tab.goto(f"/admin/setup#token={token}")
+        assert tab.locator("[name=token]").input_value() == token

@@ -34,6 +34,12 @@ def test_a_stored_run_compares_its_ways(operator, busy):
     assert "1,265" in page
 
 
+def test_variants_are_named_in_the_words_of_the_form(operator, busy):
+    page = operator.get(f"/admin/playground/{RUN}").text
+    assert "Words and meaning together (standard), Answer at once (standard)" in page
+    assert "hybrid, direct" not in page
+
+
 def test_a_message_leads_to_the_playground(operator, busy):
     page = operator.get(f"/admin/conversations/{busy.conversation_id}").text
     found = re.search(r'href="(/admin/playground\?message=[0-9a-z-]+)"', page)[1]

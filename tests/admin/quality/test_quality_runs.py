@@ -4,13 +4,16 @@ import json
 import re
 
 import pytest
+from sqlalchemy import update
 
 from server.domain.roles import Role
 from server.domain.site import Site
 from server.storage.leases import new_holder
+from server.storage.schema.quality import quality_runs
 from tests.admin.conftest import queued
 from tests.admin.quality.test_quality_sets import LINES, NEW, ROOT, only_set, upload
 from tests.admin.samples_quality import QUESTIONS, chosen, fill, hold_back, make_run
+from tests.admin.tabs import opened
 
 
 @pytest.fixture
@@ -262,3 +265,17 @@ def test_a_viewer_sees_and_changes_nothing(app, runtime, operator, operator_id, 
         )
     assert operator.get(f"{ROOT}/runs/new").status_code == 403
     assert operator.send(ROOT, {}, f"{ROOT}/gate/off").status_code == 403
+
+
+def test_what_is_opened_on_a_panel_stays_open_while_the_panel_changes(
+    browser, address, cookie, runtime, filled
+):
+    running = runtime.quality.runs.all("lantern")[0]
+    with opened(browser, address, "desk", "light", [cookie]) as tab:
+        tab.goto(f"{ROOT}/runs/{running.id}")
+        tab.locator("summary", has_text="Delete").click()
+        with runtime.database.begin() as connection:
+            connection.execute(update(quality_runs).where(quality_runs.c.id == running.id).values(done=40))
+        tab.get_by_text("40 of").wait_for()
+        assert tab.get_by_role("button", name="Delete for good: this run").is_visible()
+        assert tab.evaluate("document.activeElement.textContent") == "Delete"

@@ -388,3 +388,16 @@ def test_a_webhook_at_another_address_gets_another_secret(operator, runtime):
     changed = runtime.delivery.webhooks.get(hook.id)
     assert changed.url == "https://other.example/a"
     assert runtime.configuration.seal.open(changed.secret) != runtime.configuration.seal.open(hook.secret)
+
+
+def test_a_webhook_that_docent_must_not_reach_is_refused_with_what_to_do(operator, runtime):
+    page = "/admin/settings/webhooks"
+    fields = {"url": "http://10.0.0.1/a", "kinds": "crawl.failed", "site": ""}
+    refused = operator.send(page, fields)
+    assert refused.status_code == 422
+    said = "Docent does not send to this address: 10.0.0.1 is a private address (10.0.0.1). To permit it, turn on"
+    assert said in refused.text
+    assert runtime.delivery.webhooks.all() == []
+    runtime.configuration.live.change({"webhook_allow_private": "1"}, "ada")
+    operator.send(page, fields)
+    assert [hook.url for hook in runtime.delivery.webhooks.all()] == ["http://10.0.0.1/a"]

@@ -100,6 +100,7 @@ WRONG = [
     ("privacy_url", "lantern.example/privacy", "begins with https://"),
     ("contact_email", "help", "@"),
     ("contact_webhook", "desk.example", "begins with https://"),
+    ("contact_webhook", "https://10.0.0.1/in", "10.0.0.1 is a private address"),
     ("contact_hours", "Mo-Fr 9 to 5", "Mo-Fr 09:00-17:00"),
     ("contact_timezone", "Berlin", "Europe/Berlin"),
     ("contact_link", "javascript:alert(1)", "begins with https://"),
