@@ -225,6 +225,7 @@ export type Offered = (messages: Message[]) => "" | "closed" | "open";
 /** What was asked and answered, and the rules of asking: one answer at a time, nothing lost, nothing doubled. */
 export interface Conversation {
   readonly talk: Talk;
+  /** Whether an answer is awaited, also if another tab has asked and the server has not replied yet. */
   readonly busy: boolean;
   /** Whether a question can be asked now: no answer is being written, none waits for the visitor's consent. */
   readonly ready: boolean;
@@ -241,7 +242,7 @@ export interface Conversation {
   fresh(): void;
   /** Keeps the conversation as it is at this moment. */
   save(): void;
-  /** Takes over what another tab has added to this conversation. */
+  /** Takes over what another tab has added to this conversation, and an answer that has come there meanwhile. */
   refresh(): void;
   /** Asks, if it is `ready`. Settles when it is answered, stopped or failed, or waits for the visitor's consent. */
   ask(text: string, page?: Whereabouts): Promise<void>;
