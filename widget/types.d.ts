@@ -79,7 +79,7 @@ export type Look = Partial<
 /** Takes out of a configured look what must not be in it: the server has checked it, but only it. */
 export type Clean = (look: Look, server: string) => Look;
 /** Writes into the style of a host what its attributes say, else the page's custom properties, else the look. */
-export type Dress = (style: CSSStyleDeclaration, said: (name: string) => string | null, look: Look) => void;
+export type Dress = (style: CSSStyleDeclaration, host: HTMLElement, look: Look) => void;
 /** While it is on, the page does not scroll, and `sheet` tells how much of the window the keyboard leaves. */
 export type MakeScreen = (sheet: CSSStyleSheet) => (on: boolean) => void;
 /** Whether the keys of a shortcut such as mod+k were pressed; without a modifier not while a field is written in. */
@@ -292,6 +292,8 @@ export interface Context {
   ask(question: string, page?: Whereabouts): void;
   /** The link to the privacy page, if there is one. */
   privacy(consent?: Consent): (Node | string)[];
+  /** Tells screen readers. */
+  announce(words: string): void;
   /** Tells screen readers, and moves the focus to the conversation. */
   tell(words: string): void;
 }

@@ -300,6 +300,26 @@ def test_earlier_conversations_come_back_and_everything_can_be_erased(opened, sc
     assert "token" not in kept
 
 
+@pytest.mark.parametrize("way", ["a double click", "a key held down"])
+def test_nothing_is_erased_by(opened, script, way):
+    page = opened()
+    ask(page)
+    answered(page)
+    page.get_by_role("button", name="More options").click()
+    erase = page.get_by_role("button", name="Erase my data")
+    if way == "a double click":
+        erase.dblclick()
+    else:
+        erase.focus()
+        for _ in range(3):
+            page.keyboard.down("Enter")
+        page.keyboard.up("Enter")
+    expect(page.get_by_role("button", name="Press again")).to_be_visible()
+    assert "DELETE /api/v1/visitors/me" not in script.requests
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Your data has been erased.")).to_be_visible()
+
+
 def test_two_tabs_show_the_same_conversation(opened, profile, server):
     page = opened()
     ask(page)

@@ -5,7 +5,7 @@ import { keep } from "./store.js";
 const PAUSES = [300, 1000, 2000, 4000, 8000];
 const DAY = 864e5;
 
-const running = (reply) => /^(searching|writing)$/.test(reply?.state);
+const running = (reply) => reply?.state === "searching" || reply?.state === "writing";
 
 const restart = (reply) => Object.assign(reply, { state: "searching", text: "", id: "", seen: 0, citations: [], checking: undefined });
 
@@ -158,10 +158,12 @@ export const makeConversation = (api, store, tab, changed) => {
       const { talks } = this;
       if (!talks[0]) return forget(); // erased
       const found = talks.find(({ started }) => started === talk.started);
+      if (!found) return;
       const { messages } = talk;
-      // Before the page went into the browser's cache it was asking; the answer has come elsewhere meanwhile.
-      const [theirs, more] = /** @type {any[] | undefined} */ (found?.messages.slice(messages.length - 1)) || [];
-      if (!found || (asking && !more && theirs?.state !== "done")) return;
+      // A page that was asking when it went into the browser's cache: has the answer come elsewhere meanwhile?
+      /** @type {any[]} */
+      const since = found.messages.slice(messages.length - 1);
+      if (asking && !since[1] && since[0]?.state !== "done") return;
       // What has not changed stays what it was: it need not be drawn again.
       found.messages = found.messages.map((message, at) => (JSON.stringify(message) === JSON.stringify(messages[at]) ? messages[at] : message));
       const waited = asking;

@@ -116,7 +116,7 @@ export const makeView = (message, { texts, conversation, copy, ask, privacy }, c
   }
   if (message.role === "visitor") {
     const { selection } = message.page || {};
-    const said = h("div", { class: "you", part: "question", dir: "auto" }, selection && h("q", {}, selection), message.text);
+    const said = h("div", { class: "you", part: "question" }, h("div", { dir: "auto" }, selection && h("q", {}, selection), message.text));
     return { node: h("article", { part: "message", "aria-label": texts.you }, said), update() {} };
   }
   const body = h("div", { class: "body", part: "answer", dir: "auto" });
@@ -178,18 +178,22 @@ export const makeView = (message, { texts, conversation, copy, ask, privacy }, c
       } catch {
         said.textContent = texts.unsent;
       }
-      set(up, "aria-pressed", `${message.helpful === true}`);
-      set(down, "aria-pressed", `${message.helpful === false}`);
+      mark();
       if (!form.hidden) words.focus();
       else if (comment) down.focus();
+    };
+    const mark = () => {
+      set(up, "aria-pressed", `${message.helpful === true}`);
+      set(down, "aria-pressed", `${message.helpful === false}`);
     };
     const onsubmit = (event) => {
       event.preventDefault();
       if (words.value.trim()) rate(false, words.value.trim());
     };
     const copier = tool(texts.copy, COPY, () => copy([message.text, ...message.citations.map(({ number, title, url }) => `[${number}] ${title} ${url}`)].join("\n\n"), copier));
-    const up = tool(texts.helpful, THUMB, () => rate(true), { "aria-pressed": `${message.helpful === true}` });
-    const down = tool(texts.unhelpful, THUMB, () => rate(false), { class: "tool down", "aria-pressed": `${message.helpful === false}` });
+    const up = tool(texts.helpful, THUMB, () => rate(true));
+    const down = tool(texts.unhelpful, THUMB, () => rate(false), { class: "tool down" });
+    mark();
     const said = h("span", { role: "status" });
     const oninput = () => (message.comment = words.value); // what is typed outlives the page
     const words = h("textarea", { rows: 2, maxlength: 1000, "aria-label": texts.missing, placeholder: texts.missing, oninput });

@@ -1,6 +1,7 @@
 import { FORMS } from "./form-styles.js";
 
-export const SMALL = "(max-width:639.98px),(max-height:479.98px)";
+const SMALL = "(max-width:639.98px),(max-height:479.98px)";
+export const small = matchMedia(SMALL);
 
 // On the accent (--on): black or white, by the luminance on which both can be read equally well.
 const BRIGHT = "calc((.179 - y)*99999)";
@@ -26,7 +27,7 @@ button { cursor: pointer }
 @media (prefers-color-scheme: dark) { .panel:not([data-theme="light"]) { ${DARK} } }
 .panel[data-theme="dark"] { ${DARK} }
 :focus-visible { outline: 2px solid var(--ink); outline-offset: 2px }
-.panel { display: flex; flex-direction: column; position: relative; height: 100%; overflow: hidden; font-size: .9375em; line-height: 1.55;
+.panel { display: flex; flex-direction: column; position: relative; height: 100%; overflow: hidden auto; font-size: .9375em; line-height: 1.55;
   color: var(--ink); background: var(--bg); border: 1px solid var(--line); border-radius: var(--radius); overflow-wrap: anywhere }
 dialog.panel { position: fixed; inset: auto; max-width: none; max-height: none; width: min(var(--width), 100vw - 32px); box-shadow: 0 8px 28px #0003; animation: rise .2s }
 [data-wide] { --width: 640px }
@@ -63,8 +64,7 @@ hgroup p, .menu p, #foot { font-size: .8em }
 .menu p, .menu button { width: 100%; padding: 6px 10px; border-radius: 10px; text-align: start }
 .menu button:hover, .chip:hover, .push:hover:enabled { background: var(--soft) }
 .menu button:last-child { white-space: normal }
-.log { flex: 1; overflow: hidden auto; overscroll-behavior: contain; padding: 18px }
-@media (max-height: 319.98px) { .panel { overflow: hidden auto } .log { flex: 1 0 9em } }
+.log { flex: 1 0 9em; overflow: hidden auto; overscroll-behavior: contain; padding: 18px }
 .log:focus-visible { outline-offset: -3px }
 .hello { font-size: 1.3em; font-weight: 600; line-height: 1.3; margin: 6px 0 18px }
 .hello :not(:empty) { display: block; margin-top: 8px; font-size: .7em; font-weight: 400 }
@@ -126,8 +126,8 @@ summary { font-weight: 600; padding: 2px 0; cursor: pointer }
 #foot { padding: 7px 18px 11px; line-height: 1.4; text-align: center }
 #foot.over { color: var(--ink); font-weight: 600 }
 ${FORMS}
-.sr { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+.sr { position: absolute; top: 0; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
 @supports not (color: lab(from red l a b)) { :host .panel { --accent: #1a7868; --on: #fff; --mark: var(--ink) } }
-@media (prefers-reduced-motion: reduce) { *, ::after { animation: none !important; transition: none !important } }
+@media (prefers-reduced-motion: reduce) { *, ::after { animation: none !important } }
 @media (forced-colors: active) { .you, .go, .cite, .tool { border: 1px solid } .tool[aria-pressed="true"] { forced-color-adjust: none; color: HighlightText; background: Highlight } }
 `;
