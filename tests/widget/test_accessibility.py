@@ -141,6 +141,21 @@ def test_a_question_that_is_too_long_to_be_sent_is_told_to_screen_readers(opened
     assert script.asked == []
 
 
+def test_a_search_that_takes_long_is_told_to_screen_readers(new_profile, opened, script):
+    script.faults = [("hold", 2)]
+    new_profile.clock.install()
+    page = opened()
+    ask(page)
+    expect(page.locator(".sr")).to_have_text("Searching the site…")
+    new_profile.clock.run_for(9000)
+    expect(page.locator(".wait")).to_have_text("Still working on it…")
+    expect(page.locator(".sr")).to_have_text("Still working on it…")
+    script.hold.set()
+    answered(page)
+    new_profile.clock.run_for(9000)
+    expect(page.locator(".sr")).to_contain_text("Sources: 2")
+
+
 def test_what_screen_readers_are_told_does_not_outlive_its_time(opened, script):
     script.faults = [("status", 500), ("hold", 4)]
     page = opened()

@@ -109,7 +109,7 @@ export const makeCard = () => {
 const noted = (kind, ...children) => h("div", { class: "note" }, icon(MARKS[kind]), ...children);
 
 /** @type {import("../types").MakeView} */
-export const makeView = (message, { texts, conversation, copy, ask, privacy }, card) => {
+export const makeView = (message, { texts, conversation, copy, ask, privacy, announce }, card) => {
   if (message.role === "contact") {
     const sent = h("p", {}, `${texts.sent} `, h("b", { dir: "auto" }, message.text));
     return { node: h("article", { "aria-label": texts.contact }, noted("done", sent)), update() {} };
@@ -238,7 +238,7 @@ export const makeView = (message, { texts, conversation, copy, ask, privacy }, c
       old.replaceWith((tail = h("div"))); // a new one: the old one moving would count as a layout shift
       if (state === "searching") {
         const wait = h("p", { class: "wait" }, message.checking ? texts.checking : texts.searching);
-        if (!message.checking) setTimeout(() => (wait.textContent = texts.slow), 8000);
+        if (!message.checking) setTimeout(() => wait.isConnected && announce((wait.textContent = texts.slow)), 8000);
         tail.append(wait);
       } else if (state === "done") {
         if (message.outcome === "curated") tail.append(h("p", { class: "label" }, icon(MARKS.done), texts.curated));

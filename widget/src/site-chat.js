@@ -225,9 +225,11 @@ class SiteChat extends HTMLElement {
     const alone = small.matches || modal;
     set(node, "closedby", modal && "any");
     node.close();
-    node.autofocus = alone; // else the browser would choose a button
-    alone ? node.showModal() : (node.open = true);
-    if (node.contains(active)) active?.focus();
+    if (alone) {
+      node.showModal();
+      node.focus(); // the browser has chosen a button
+    } else node.open = true;
+    if (node.contains(active)) active.focus();
     this.#fill(alone);
   }
 
