@@ -189,6 +189,34 @@ def test_nothing_runs_over_the_edge(opened, script):
     assert over == dict.fromkeys(over, [0] * 6)
 
 
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_the_field_is_as_high_as_what_is_typed(visit, width):
+    """Whatever the length: the last line is never out of sight."""
+    page = visit()
+    page.set_viewport_size({"width": width, "height": 800})
+    page.locator(".launcher").click()
+    box = page.get_by_role("textbox", name="Ask a question")
+    hidden = box.evaluate(
+        """(field) => Array.from({ length: 160 }, (_, length) => {
+          field.value = "Where may my boat lie for two nights and what is it ".repeat(4).slice(0, length + 1);
+          field.dispatchEvent(new Event("input"));
+          return field.scrollHeight - field.clientHeight;
+        })"""
+    )
+    assert set(hidden) == {0}
+
+
+def test_on_a_phone_the_field_has_letters_as_large_as_the_browser_is_set_to(visit, profile):
+    page = visit()
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.locator(".launcher").click()
+    field = page.get_by_role("textbox", name="Ask a question")
+    expect(field).to_have_css("font-size", "16px")
+    sizes = {"standard": 32, "fixed": 26}
+    profile.new_cdp_session(page).send("Page.setFontSizes", {"fontSizes": sizes})
+    expect(field).to_have_css("font-size", "30px")
+
+
 def test_on_a_phone_the_panel_is_all_there_is(visit):
     page = visit(body="<p><a href='/x'>Link of the page</a></p>" * 60)
     page.set_viewport_size({"width": 390, "height": 700})

@@ -43,10 +43,10 @@ dialog.panel { position: fixed; inset: auto; max-width: none; max-height: none; 
   .wider { display: none }
   :host([mode]) dialog.panel { inset: 0; top: var(--top, 0); margin: 0; width: 100vw; height: var(--height, 100dvh); border: 0; border-radius: 0; animation: none;
     padding: env(safe-area-inset-top) env(safe-area-inset-right) env(safe-area-inset-bottom) env(safe-area-inset-left) }
-  textarea { font-size: 16px !important }
+  .grow, textarea { font-size: max(16px, 1em) }
   .launcher[aria-expanded="true"] { visibility: hidden }
 }
-@keyframes rise { from { opacity: 0; transform: translateY(12px) } }
+@keyframes rise { from { opacity: 0; translate: 0 12px } }
 .panel svg { display: block; width: 18px; height: 18px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round }
 .head { display: flex; align-items: center; gap: 2px; padding: 12px 10px; padding-inline-start: 18px; border-bottom: 1px solid var(--line) }
 hgroup { flex: 1; min-width: 0; line-height: 1.3 }
@@ -77,7 +77,7 @@ article:nth-last-child(n+6) { content-visibility: auto; contain-intrinsic-height
 .tool[aria-pressed="true"], .body .cite:is(a:hover, a:focus) { color: var(--bg); background: var(--mark) }
 .body > * + *, .comment, .sources { margin-top: .7em }
 li + li { margin-top: .25em }
-.body ul, .body ol { padding-inline-start: 1.5em }
+ul, .body ol { padding-inline-start: 1.5em }
 a { color: inherit; text-underline-offset: 3px }
 .body a { text-decoration-color: var(--mark) }
 mark { color: inherit; background: color-mix(in srgb, var(--mark) 17%, var(--bg)) }
@@ -117,7 +117,7 @@ summary { font-weight: 600; padding: 2px 0; cursor: pointer }
 .compose:focus-within { outline: 2px solid var(--ink); outline-offset: -1px }
 .grow { display: grid; flex: 1; min-width: 0; max-height: 9.6em; overflow: hidden auto }
 .grow::after { content: attr(data-text) " "; visibility: hidden; white-space: pre-wrap }
-.grow::after, input, textarea { grid-area: 1/1; padding: 6px 10px; width: 100% }
+.grow::after, input, textarea { box-sizing: border-box; grid-area: 1/1; padding: 6px 10px; width: 100% }
 .grow textarea { resize: none; outline: 0; overflow: hidden }
 ::placeholder { color: var(--dim); opacity: 1 }
 .go { padding: 9px; border-radius: max(0px, var(--round) - 5px) }
