@@ -115,7 +115,7 @@
     html.append(host);
     let returns = 9;
     new MutationObserver(() => host.isConnected || (returns-- && html.append(host))).observe(html, { childList: true });
-    if ((open != null || kept("sessionStorage", "open")) && matchMedia("(min-width: 640px) and (min-height: 480px)").matches)
+    if ((kept("sessionStorage", "open") ?? open != null) && matchMedia("(min-width: 640px) and (min-height: 480px)").matches)
       use(() => host.open({ focus: false }));
     else if (shortcut || !navigator["connection"]?.saveData) {
       // On the first page it learns what the site looks like; later ones know.

@@ -274,6 +274,22 @@ def test_feedback_reaches_the_server_and_may_carry_a_reason(opened, script):
     expect(page.get_by_role("button", name="Helpful", exact=True)).to_have_attribute("aria-pressed", "true")
 
 
+def test_feedback_is_shown_at_once_on_a_slow_network_and_taken_back_when_it_fails(opened, profile):
+    page = opened()
+    ask(page)
+    answered(page)
+    held = []
+    profile.route("**/api/v1/feedback", lambda route: held.append(route))
+    helpful = page.get_by_role("button", name="Helpful", exact=True)
+    with page.expect_request("**/api/v1/feedback"):
+        helpful.click()
+    expect(helpful).to_have_attribute("aria-pressed", "true")
+    page.wait_for_timeout(0)
+    held[0].abort()
+    expect(page.locator(".acts")).to_contain_text("did not work")
+    expect(helpful).to_have_attribute("aria-pressed", "false")
+
+
 def test_earlier_conversations_come_back_and_everything_can_be_erased(opened, script):
     page = opened()
     ask(page, "First of all?")

@@ -170,15 +170,19 @@ export const makeView = (message, { texts, conversation, copy, ask, privacy, ann
 
   const acts = () => {
     const rate = async (helpful, comment) => {
+      const before = message.helpful;
+      message.helpful = helpful; // shown at once, however slow the network is
+      mark();
       try {
         await conversation.rate(message, helpful, comment);
         if (comment) message.comment = undefined;
         form.hidden = helpful || !!comment;
         said.textContent = texts.thanks;
       } catch {
+        message.helpful = before;
+        mark();
         said.textContent = texts.unsent;
       }
-      mark();
       if (!form.hidden) words.focus();
       else if (comment) down.focus();
     };

@@ -60,7 +60,7 @@ class SiteChat extends HTMLElement {
     if (this.#launcher) return;
     if (!/^(full|modal)$/.test(/** @type {string} */ (this.getAttribute("mode")))) set(this, "mode", "inline");
     this.prepare();
-    if (!this.#inline && !small.matches && (this.hasAttribute("open") || this.#tab.get("open"))) this.open({ focus: false });
+    if (!this.#inline && !small.matches && this.#tab.get("open", this.hasAttribute("open"))) this.open({ focus: false });
   }
 
   disconnectedCallback() {
@@ -243,7 +243,7 @@ class SiteChat extends HTMLElement {
 
   #expanded(open, label) {
     const launcher = this.#launcher;
-    if (this.getAttribute("mode") !== "modal") this.#tab.set("open", open ? 1 : null);
+    if (this.getAttribute("mode") !== "modal") this.#tab.set("open", +open);
     if (!launcher) return;
     set(launcher, "aria-expanded", `${open}`);
     set(launcher, "aria-label", label);

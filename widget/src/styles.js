@@ -20,7 +20,7 @@ export const STYLES = `
 [data-unread]::after { content: ""; position: absolute; top: 0; right: 0; width: 14px; height: 14px; border-radius: 50%; background: #d3382c; border: 2px solid #fff }
 * { box-sizing: border-box; margin: 0; padding: 0 }
 button, input, textarea { font: inherit; color: inherit; background: none; border: 0 }
-button { cursor: pointer }
+button, summary { cursor: pointer }
 .panel { color-scheme: light; --bg: var(--site-chat-background, #fff); --ink: var(--site-chat-text, #1e1d1b); --soft: color-mix(in srgb, var(--ink) 5%, var(--bg));
   --line: color-mix(in srgb, var(--ink) 17%, var(--bg)); --dim: color-mix(in srgb, var(--ink) 70%, var(--bg)); --round: min(16px, var(--radius)); --width: 400px;
   --on: color(from var(--accent) xyz ${BRIGHT} ${BRIGHT} ${BRIGHT}); --mark: lab(from var(--accent) min(l, 43) a b) }
@@ -98,7 +98,7 @@ th, td { padding: 6px 10px; border: 1px solid var(--line); text-align: start; ve
 .card a:hover, .source a:hover { text-decoration: underline }
 q { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; quotes: none; margin: 3px 0 }
 .card q { -webkit-line-clamp: 6 }
-summary { font-weight: 600; padding: 2px 0; cursor: pointer }
+summary { font-weight: 600; padding: 2px 0 }
 .sources ol { list-style: none; border: 1px solid var(--line); border-radius: 10px; margin-top: 6px }
 .source { display: flex; gap: 10px; padding: 10px 12px; position: relative }
 .source + .source { border-top: 1px solid var(--line); margin: 0 }
@@ -106,7 +106,7 @@ summary { font-weight: 600; padding: 2px 0; cursor: pointer }
 .acts span { padding: 0 6px }
 .source a::after { content: ""; position: absolute; inset: 0 }
 .acts { display: flex; align-items: center; gap: 2px; margin: 6px -8px 0 }
-.wait::after { content: ""; display: block; height: 46px; margin-top: 10px; background: repeating-linear-gradient(var(--soft) 0 10px, transparent 10px 18px); animation: wait .9s infinite alternate }
+.wait::after { content: ""; display: block; height: 46px; margin-top: 10px; background: repeating-linear-gradient(var(--soft) 0 10px, #0000 0 18px); animation: wait .9s infinite alternate }
 @keyframes wait { to { opacity: .4 } }
 .note { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; margin-top: 10px; padding: 10px 12px; border: 1px solid var(--line); border-inline-start: 3px solid var(--mark); border-radius: 10px }
 .push, .main { padding: 4px 12px; border: 1px solid var(--dim); border-radius: min(10px, var(--round)); font-weight: 600 }
@@ -126,7 +126,7 @@ summary { font-weight: 600; padding: 2px 0; cursor: pointer }
 #foot { padding: 7px 18px 11px; line-height: 1.4; text-align: center }
 #foot.over { color: var(--ink); font-weight: 600 }
 ${FORMS}
-.sr { position: absolute; top: 0; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+.sr { position: absolute; top: 0; height: 1px; overflow: hidden; clip-path: inset(50%) }
 @supports not (color: lab(from red l a b)) { :host .panel { --accent: #1a7868; --on: #fff; --mark: var(--ink) } }
 @media (prefers-reduced-motion: reduce) { *, ::after { animation: none !important } }
 @media (forced-colors: active) { .you, .go, .cite, .tool { border: 1px solid } .tool[aria-pressed="true"] { forced-color-adjust: none; color: HighlightText; background: Highlight } }
