@@ -156,6 +156,21 @@ def test_a_search_that_takes_long_is_told_to_screen_readers(new_profile, opened,
     expect(page.locator(".sr")).to_contain_text("Sources: 2")
 
 
+def test_screen_readers_hear_that_erasing_takes_a_second_press(opened, script):
+    script.refusals = {"erase": 500}
+    page = opened()
+    ask(page)
+    answered(page)
+    page.get_by_role("button", name="More options").click()
+    page.get_by_role("button", name="Erase my data").press("Enter")
+    expect(page.locator(".sr")).to_have_text("Erase forever? Press again")
+    page.get_by_role("button", name="Press again").press("Enter")
+    expect(page.locator(".sr")).to_have_text("That did not work. Please try again.")
+    script.refusals = {}
+    page.get_by_role("button", name="That did not work").press("Enter")
+    expect(page.locator(".sr")).to_have_text("Your data has been erased.")
+
+
 def test_what_screen_readers_are_told_does_not_outlive_its_time(opened, script):
     script.faults = [("status", 500), ("hold", 4)]
     page = opened()
@@ -480,6 +495,18 @@ def test_the_button_to_the_latest_words_is_there_as_long_as_they_are_out_of_sigh
     expect(latest).to_be_visible()
     page.set_viewport_size({"width": 1280, "height": 900})
     expect(latest).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_a_long_title_is_shown_whole_beside_the_buttons(opened, script, width):
+    script.configuration = {"title": "Visitors' harbour of the municipality of Springfield"}
+    page = opened()
+    page.set_viewport_size({"width": width, "height": 700})
+    title = page.get_by_role("heading", level=2)
+    expect(title).to_have_text("Visitors' harbour of the municipality of Springfield")
+    box, button = title.bounding_box(), page.get_by_role("button", name="New chat").bounding_box()
+    assert box["x"] + box["width"] <= button["x"]
+    assert page.get_by_role("log").bounding_box()["height"] > 250
 
 
 def test_a_title_in_another_script_begins_where_the_lines_below_it_begin(opened):

@@ -56,11 +56,12 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
       follow = true;
       conversation.load(started);
     } }, messages[0].text));
+    const say = (words) => announce((erase.textContent = words));
     // The second press is another one: no double click, and no key that is held down.
     const erase = button({ onkeydown: (event) => event.repeat && event.preventDefault(), onclick: ({ detail }) => {
       if (detail > 1) return;
-      if (erase.textContent === texts.erase) return (erase.textContent = texts.sure);
-      conversation.erase().then(() => announce((erase.textContent = texts.erased)), () => (erase.textContent = texts.unsent));
+      if (erase.textContent === texts.erase) return say(texts.sure);
+      conversation.erase().then(() => say(texts.erased), () => say(texts.unsent));
     } }, texts.erase);
     return [...contact.items(() => toggle(false)), ...(items[0] ? [h("p", {}, texts.earlier), ...items] : []), erase];
   };

@@ -53,7 +53,7 @@ hgroup { flex: 1; min-width: 0; line-height: 1.3 }
 .avatar { width: 34px; height: 34px; margin-inline-end: 10px; border-radius: 50%; object-fit: cover }
 h2 { width: fit-content }
 h2, h3 { font-size: 1em; font-weight: 600 }
-h2, .path, .menu button { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
+.path, .menu button { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 hgroup p, .path, q, .menu p, .wait, summary, b, .acts, #foot { color: var(--dim) }
 hgroup p, .menu p, #foot { font-size: .8em }
 .tool { padding: 8px; border-radius: 10px; color: var(--dim) }
