@@ -509,6 +509,31 @@ def test_a_long_title_is_shown_whole_beside_the_buttons(opened, script, width):
     assert page.get_by_role("log").bounding_box()["height"] > 250
 
 
+def test_the_menu_lies_below_the_button_that_opens_it(opened, script):
+    """However many lines the title has."""
+    script.configuration = {"title": "Visitors' harbour of the municipality of Springfield"}
+    page = opened(lang="ru")
+    page.set_viewport_size({"width": 320, "height": 568})
+    more = page.locator(".head .tool").nth(1)
+    more.click()
+    box = more.bounding_box()
+    assert page.locator(".menu").bounding_box()["y"] >= box["y"] + box["height"]
+
+
+@pytest.mark.parametrize(
+    "label", ["Questions about your berth? Ask us here!", "Hafenverwaltungsauskunftsstelle fragen"]
+)
+def test_a_long_label_of_the_launcher_fits_a_small_screen(visit, label):
+    page = visit(f'data-label="{label}"')
+    page.set_viewport_size({"width": 320, "height": 568})
+    launcher = page.locator(".launcher")
+    box, words = launcher.bounding_box(), launcher.locator("span").bounding_box()
+    assert box["x"] >= 20
+    assert launcher.locator("svg").bounding_box()["width"] == 24
+    assert words["x"] + words["width"] <= box["x"] + box["width"] - 15
+    assert words["height"] < box["height"]
+
+
 def test_a_title_in_another_script_begins_where_the_lines_below_it_begin(opened):
     page = opened(lang="ar")
     box = page.get_by_role("heading", level=2).evaluate(

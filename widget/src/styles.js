@@ -17,7 +17,7 @@ export const PLACED = `
 export const STYLES = `
 :host([hidden]), [hidden], dialog:not([open]) { display: none !important }
 @media print { :host(:not([mode="inline"])) { display: none !important } }
-[data-unread]::after { content: ""; position: absolute; top: 0; right: 0; width: 14px; height: 14px; border-radius: 50%; background: #d3382c; border: 2px solid #fff }
+[data-unread]::after { content: ""; position: absolute; top: 0; right: 0; padding: 7px; border-radius: 50%; background: #d3382c; border: 2px solid #fff }
 * { box-sizing: border-box; margin: 0; padding: 0 }
 button, input, textarea { font: inherit; color: inherit; background: none; border: 0 }
 button, summary { cursor: pointer }
@@ -29,7 +29,7 @@ button, summary { cursor: pointer }
 :focus-visible { outline: 2px solid var(--ink); outline-offset: 2px }
 .panel { display: flex; flex-direction: column; position: relative; height: 100%; overflow: hidden auto; font-size: .9375em; line-height: 1.55;
   color: var(--ink); background: var(--bg); border: 1px solid var(--line); border-radius: var(--radius); overflow-wrap: anywhere }
-dialog.panel { position: fixed; inset: auto; max-width: none; max-height: none; width: min(var(--width), 100vw - 32px); box-shadow: 0 8px 28px #0003; animation: rise .2s }
+dialog.panel { position: fixed; inset: auto; max-width: none; max-height: none; width: min(var(--width), 100vw - 32px); box-shadow: 0 8px 28px #0003; animation: fade .2s }
 [data-wide] { --width: 640px }
 :host([mode="floating"]) .panel { right: calc(var(--offset) + env(safe-area-inset-right)); bottom: calc(var(--offset) + 68px + env(safe-area-inset-bottom)); height: min(680px, 100dvh - 96px - var(--offset)) }
 :host([mode="floating"]) [data-side="left"] { right: auto; left: calc(var(--offset) + env(safe-area-inset-left)) }
@@ -46,9 +46,9 @@ dialog.panel { position: fixed; inset: auto; max-width: none; max-height: none; 
   .grow, textarea { font-size: max(16px, 1em) }
   .launcher[aria-expanded="true"] { visibility: hidden }
 }
-@keyframes rise { from { opacity: 0; translate: 0 12px } }
+@keyframes fade { from { opacity: 0 } }
 .panel svg { display: block; width: 18px; height: 18px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round }
-.head { display: flex; align-items: center; gap: 2px; padding: 12px 10px; padding-inline-start: 18px; border-bottom: 1px solid var(--line) }
+.head { display: flex; align-items: start; gap: 2px; padding: 12px 10px; padding-inline-start: 18px; border-bottom: 1px solid var(--line) }
 hgroup { flex: 1; min-width: 0; line-height: 1.3 }
 .avatar { width: 34px; height: 34px; margin-inline-end: 10px; border-radius: 50%; object-fit: cover }
 h2 { width: fit-content }
@@ -106,8 +106,7 @@ summary { font-weight: 600; padding: 2px 0 }
 .acts span { padding: 0 6px }
 .source a::after { content: ""; position: absolute; inset: 0 }
 .acts { display: flex; align-items: center; gap: 2px; margin: 6px -8px 0 }
-.wait::after { content: ""; display: block; height: 46px; margin-top: 10px; background: repeating-linear-gradient(var(--soft) 0 10px, #0000 0 18px); animation: wait .9s infinite alternate }
-@keyframes wait { to { opacity: .4 } }
+.wait::after { content: ""; display: block; height: 46px; margin-top: 10px; background: repeating-linear-gradient(var(--soft) 0 10px, #0000 0 18px); animation: fade .9s infinite alternate }
 .note { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; margin-top: 10px; padding: 10px 12px; border: 1px solid var(--line); border-inline-start: 3px solid var(--mark); border-radius: 10px }
 .push, .main { padding: 4px 12px; border: 1px solid var(--dim); border-radius: min(10px, var(--round)); font-weight: 600 }
 .push:disabled { color: var(--dim) }
