@@ -25,12 +25,12 @@
 :host { all: initial !important; position: fixed !important; z-index: var(--site-chat-z, 2147483000) !important; bottom: calc(var(--offset) + env(safe-area-inset-bottom)) !important;
   right: calc(var(--offset) + env(safe-area-inset-right)) !important; --bright: calc((.179 - y) * 99999) }
 :host([data-side="left"]) { right: auto !important; left: calc(var(--offset) + env(safe-area-inset-left)) !important }
-.launcher { all: unset; box-sizing: border-box; display: flex; align-items: center; gap: 8px; height: 56px; padding: 0 15px; border-radius: min(28px, var(--radius) * 1.6);
+.launcher { all: unset; box-sizing: border-box; display: flex; align-items: center; gap: 8px; min-height: 56px; max-width: 85vw; overflow-wrap: anywhere; padding: 0 15px; border-radius: min(28px, var(--radius) * 1.6);
   border: 1px solid transparent; cursor: pointer; font-weight: 600; color: color(from var(--accent) xyz var(--bright) var(--bright) var(--bright)); background: var(--accent);
   box-shadow: 0 1px 3px #0003, 0 6px 20px #0003 }
 .launcher:hover { filter: brightness(1.15) }
 .launcher:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; box-shadow: 0 0 0 3px #fff }
-.launcher svg { width: 24px; height: 24px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round }
+.launcher svg { flex: none; width: 24px; height: 24px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round }
 .launcher[aria-expanded="true"] :is(path:first-child, span), .launcher[aria-expanded="false"] path + path, span:empty { display: none }
 .launcher[aria-busy] svg { opacity: .5 }
 .launcher + :not(:empty) { position: absolute; bottom: 68px; inset-inline-end: 0; width: 15em; padding: 12px; border-radius: 12px; color: #1e1d1b; background: #fff; border: 1px solid #999 }
@@ -115,7 +115,7 @@
     html.append(host);
     let returns = 9;
     new MutationObserver(() => host.isConnected || (returns-- && html.append(host))).observe(html, { childList: true });
-    if ((open != null || kept("sessionStorage", "open")) && matchMedia("(min-width: 640px) and (min-height: 480px)").matches)
+    if ((kept("sessionStorage", "open") ?? open != null) && matchMedia("(min-width: 640px) and (min-height: 480px)").matches)
       use(() => host.open({ focus: false }));
     else if (shortcut || !navigator["connection"]?.saveData) {
       // On the first page it learns what the site looks like; later ones know.

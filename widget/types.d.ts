@@ -79,7 +79,7 @@ export type Look = Partial<
 /** Takes out of a configured look what must not be in it: the server has checked it, but only it. */
 export type Clean = (look: Look, server: string) => Look;
 /** Writes into the style of a host what its attributes say, else the page's custom properties, else the look. */
-export type Dress = (style: CSSStyleDeclaration, said: (name: string) => string | null, look: Look) => void;
+export type Dress = (style: CSSStyleDeclaration, host: HTMLElement, look: Look) => void;
 /** While it is on, the page does not scroll, and `sheet` tells how much of the window the keyboard leaves. */
 export type MakeScreen = (sheet: CSSStyleSheet) => (on: boolean) => void;
 /** Whether the keys of a shortcut such as mod+k were pressed; without a modifier not while a field is written in. */
@@ -225,6 +225,7 @@ export type Offered = (messages: Message[]) => "" | "closed" | "open";
 /** What was asked and answered, and the rules of asking: one answer at a time, nothing lost, nothing doubled. */
 export interface Conversation {
   readonly talk: Talk;
+  /** Whether an answer is awaited, also if another tab has asked and the server has not replied yet. */
   readonly busy: boolean;
   /** Whether a question can be asked now: no answer is being written, none waits for the visitor's consent. */
   readonly ready: boolean;
@@ -241,7 +242,7 @@ export interface Conversation {
   fresh(): void;
   /** Keeps the conversation as it is at this moment. */
   save(): void;
-  /** Takes over what another tab has added to this conversation. */
+  /** Takes over what another tab has added to this conversation, and an answer that has come there meanwhile. */
   refresh(): void;
   /** Asks, if it is `ready`. Settles when it is answered, stopped or failed, or waits for the visitor's consent. */
   ask(text: string, page?: Whereabouts): Promise<void>;
@@ -291,6 +292,8 @@ export interface Context {
   ask(question: string, page?: Whereabouts): void;
   /** The link to the privacy page, if there is one. */
   privacy(consent?: Consent): (Node | string)[];
+  /** Tells screen readers. */
+  announce(words: string): void;
   /** Tells screen readers, and moves the focus to the conversation. */
   tell(words: string): void;
 }

@@ -56,7 +56,7 @@
       seen++;
       const wide = width >= 24 || (hits(-11.5, 0) && hits(11.5, 0));
       const high = height >= 24 || (hits(0, -11.5) && hits(0, 11.5));
-      if (!wide || !high) found.push(`${node.getAttribute("aria-label") || node.textContent.trim() || node.className} (${Math.round(width)} x ${Math.round(height)})`);
+      if (!wide || !high) found.push(`${node.getAttribute("aria-label") || node.title || node.textContent.trim() || node.className} (${Math.round(width)} x ${Math.round(height)})`);
     }
     return [seen, found];
   },

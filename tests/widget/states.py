@@ -224,7 +224,7 @@ def stopped(scene: Scene) -> None:
     scene.ask()
     expect(scene.page.get_by_role("log")).to_contain_text("open at")
     scene.button("stop").click()
-    expect(scene.page.get_by_text(scene.words["stopped"])).to_be_visible()
+    expect(scene.page.get_by_role("log").get_by_text(scene.words["stopped"])).to_be_visible()
 
 
 def offline(scene: Scene) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.widget.conftest import TAG
+from tests.widget.service import PLAIN_PAGE
 from tests.widget.test_conversation import answered, ask
 
 
 def focused(page: Page) -> str:
     return page.evaluate(
         """() => { let node = document.activeElement; while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
-          return node.getAttribute("aria-label") || node.textContent.trim() || node.localName }"""
+          return node.getAttribute("aria-label") || node.title || node.textContent.trim() || node.localName }"""
     )
 
 
@@ -106,6 +108,81 @@ def test_the_enter_that_ends_the_composing_of_a_word_does_not_send(opened, scrip
     assert [asked["message"] for asked in script.asked] == ["みなと"]
 
 
+def test_the_escape_that_ends_the_composing_of_a_word_leaves_the_panel_open(opened):
+    """In Safari the composing has ended before the key is reported; its number tells of it."""
+    page = opened()
+    box = page.get_by_role("textbox", name="Ask a question")
+    box.dispatch_event("keydown", {"key": "Escape", "keyCode": 229})
+    expect(page.get_by_role("dialog")).to_be_visible()
+    box.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_no_name_is_read_twice(opened, profile):
+    """A description that repeats the name is one."""
+    page = opened()
+    ask(page)
+    answered(page)
+    tree = profile.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+    said = [
+        (node["name"].get("value"), node.get("description", {}).get("value"))
+        for node in tree
+        if not node["ignored"] and node.get("name")
+    ]
+    assert ("Copy", "Copy") not in said
+    assert [name for name, description in said if name and name == description] == []
+
+
+def test_a_question_that_is_too_long_to_be_sent_is_told_to_screen_readers(opened, script):
+    page = opened()
+    page.get_by_role("textbox", name="Ask a question").fill("x" * 230)
+    page.keyboard.press("Enter")
+    expect(page.locator(".sr")).to_have_text("230 / 200 Too long: please shorten it.")
+    assert script.asked == []
+
+
+def test_a_search_that_takes_long_is_told_to_screen_readers(new_profile, opened, script):
+    script.faults = [("hold", 2)]
+    new_profile.clock.install()
+    page = opened()
+    ask(page)
+    expect(page.locator(".sr")).to_have_text("Searching the site…")
+    new_profile.clock.run_for(9000)
+    expect(page.locator(".wait")).to_have_text("Still working on it…")
+    expect(page.locator(".sr")).to_have_text("Still working on it…")
+    script.hold.set()
+    answered(page)
+    new_profile.clock.run_for(9000)
+    expect(page.locator(".sr")).to_contain_text("Sources: 2")
+
+
+def test_screen_readers_hear_that_erasing_takes_a_second_press(opened, script):
+    script.refusals = {"erase": 500}
+    page = opened()
+    ask(page)
+    answered(page)
+    page.get_by_role("button", name="More options").click()
+    page.get_by_role("button", name="Erase my data").press("Enter")
+    expect(page.locator(".sr")).to_have_text("Erase forever? Press again")
+    page.get_by_role("button", name="Press again").press("Enter")
+    expect(page.locator(".sr")).to_have_text("That did not work. Please try again.")
+    script.refusals = {}
+    page.get_by_role("button", name="That did not work").press("Enter")
+    expect(page.locator(".sr")).to_have_text("Your data has been erased.")
+
+
+def test_what_screen_readers_are_told_does_not_outlive_its_time(opened, script):
+    script.faults = [("status", 500), ("hold", 4)]
+    page = opened()
+    ask(page)
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+    expect(page.locator(".sr")).to_have_text("")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator(".body")).to_contain_text("open at")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator(".sr")).to_have_text("Stopped.")
+
+
 def test_nothing_runs_over_the_edge(opened, script):
     wide = "Fahrgastschiffsanlegestellenverzeichnis" * 6
     script.done = {
@@ -125,6 +202,34 @@ def test_nothing_runs_over_the_edge(opened, script):
                 -edge.left, -edge.top, edge.bottom - innerHeight].map((one) => Math.max(0, one)) }"""
         )
     assert over == dict.fromkeys(over, [0] * 6)
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_the_field_is_as_high_as_what_is_typed(visit, width):
+    """Whatever the length: the last line is never out of sight."""
+    page = visit()
+    page.set_viewport_size({"width": width, "height": 800})
+    page.locator(".launcher").click()
+    box = page.get_by_role("textbox", name="Ask a question")
+    hidden = box.evaluate(
+        """(field) => Array.from({ length: 160 }, (_, length) => {
+          field.value = "Where may my boat lie for two nights and what is it ".repeat(4).slice(0, length + 1);
+          field.dispatchEvent(new Event("input"));
+          return field.scrollHeight - field.clientHeight;
+        })"""
+    )
+    assert set(hidden) == {0}
+
+
+def test_on_a_phone_the_field_has_letters_as_large_as_the_browser_is_set_to(visit, profile):
+    page = visit()
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.locator(".launcher").click()
+    field = page.get_by_role("textbox", name="Ask a question")
+    expect(field).to_have_css("font-size", "16px")
+    sizes = {"standard": 32, "fixed": 26}
+    profile.new_cdp_session(page).send("Page.setFontSizes", {"fontSizes": sizes})
+    expect(field).to_have_css("font-size", "30px")
 
 
 def test_on_a_phone_the_panel_is_all_there_is(visit):
@@ -149,9 +254,6 @@ def test_on_a_phone_the_panel_is_all_there_is(visit):
 
 
 def test_on_a_touch_screen_the_first_tap_shows_the_source_and_the_second_opens_it(browser, server, script):
-    from tests.widget.conftest import TAG
-    from tests.widget.service import PLAIN_PAGE
-
     context = browser.new_context(viewport={"width": 390, "height": 700}, has_touch=True, locale="en-US")
     context.set_default_timeout(8000)
     script.pages["/"] = (PLAIN_PAGE.format(lang="en", head=TAG, body=""), {})
@@ -167,6 +269,62 @@ def test_on_a_touch_screen_the_first_tap_shows_the_source_and_the_second_opens_i
     with context.expect_page():
         marker.tap()
     context.close()
+
+
+@pytest.fixture
+def phone(browser, server, script):
+    """Opens the chat on a phone with a screen of this size."""
+    contexts = []
+
+    def go(width: int, height: int) -> Page:
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, has_touch=True, is_mobile=True, locale="en-US"
+        )
+        context.set_default_timeout(8000)
+        contexts.append(context)
+        script.pages["/"] = (PLAIN_PAGE.format(lang="en", head=TAG, body=""), {})
+        page = context.new_page()
+        page.goto(server.home + "/")
+        page.locator(".launcher").tap()
+        page.locator(".chip").first.wait_for()
+        return page
+
+    yield go
+    for context in contexts:
+        context.close()
+
+
+def test_on_a_phone_a_suggested_question_brings_up_no_keyboard(phone):
+    page = phone(390, 800)
+    page.locator(".chip").first.tap()
+    answered(page)
+    assert focused(page) == "Conversation"
+
+
+def test_magnifying_a_phones_page_with_two_fingers_leaves_the_panel_its_size(phone):
+    page = phone(390, 800)
+    page.context.new_cdp_session(page).send("Emulation.setPageScaleFactor", {"pageScaleFactor": 3})
+    page.wait_for_function("visualViewport.scale === 3")
+    assert page.get_by_role("dialog").bounding_box()["height"] == 800
+
+
+def test_above_the_keyboard_of_a_phone_on_its_side_everything_is_reached(phone):
+    """There the keyboard leaves 150 pixels, which the page's height does not tell."""
+    page = phone(844, 390)
+    page.locator(".chip").first.tap()
+    answered(page)
+    page.get_by_role("textbox").fill("One line\n" * 6)
+    page.evaluate(
+        "Object.defineProperty(visualViewport, 'height', { get: () => 150 }); visualViewport.dispatchEvent(new Event('resize'))"
+    )
+    expect(page.get_by_role("dialog")).to_have_css("height", "150px")
+    assert page.get_by_role("log").bounding_box()["height"] >= 120
+    for name in ("Send", "Helpful", "Close"):
+        control = page.get_by_role("button", name=name, exact=True)
+        control.scroll_into_view_if_needed()
+        box = control.bounding_box()
+        assert box["y"] >= 0, name
+        assert box["y"] + box["height"] <= 150, name
 
 
 @pytest.mark.parametrize(
@@ -189,6 +347,20 @@ def test_arabic_runs_from_right_to_left(opened):
     box.fill("متى تفتح الأرصفة؟")
     box.press("Enter")
     answered(page)
+
+
+@pytest.mark.parametrize(
+    ("lang", "question"), [("en", "متى تفتح الأرصفة؟"), ("ar", "When do the docks open?")]
+)
+def test_a_question_in_another_script_is_on_the_side_of_the_visitor(opened, lang, question):
+    page = opened(lang=lang)
+    page.get_by_role("textbox").fill(question)
+    page.keyboard.press("Enter")
+    answered(page)
+    log, box = page.get_by_role("log").bounding_box(), page.locator(".you").bounding_box()
+    left = box["x"] - log["x"]
+    right = log["x"] + log["width"] - box["x"] - box["width"]
+    assert (left > right) == (lang == "en")
 
 
 def test_a_long_conversation_comes_back_whole(new_profile, opened, script):
@@ -323,6 +495,43 @@ def test_the_button_to_the_latest_words_is_there_as_long_as_they_are_out_of_sigh
     expect(latest).to_be_visible()
     page.set_viewport_size({"width": 1280, "height": 900})
     expect(latest).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_a_long_title_is_shown_whole_beside_the_buttons(opened, script, width):
+    script.configuration = {"title": "Visitors' harbour of the municipality of Springfield"}
+    page = opened()
+    page.set_viewport_size({"width": width, "height": 700})
+    title = page.get_by_role("heading", level=2)
+    expect(title).to_have_text("Visitors' harbour of the municipality of Springfield")
+    box, button = title.bounding_box(), page.get_by_role("button", name="New chat").bounding_box()
+    assert box["x"] + box["width"] <= button["x"]
+    assert page.get_by_role("log").bounding_box()["height"] > 250
+
+
+def test_the_menu_lies_below_the_button_that_opens_it(opened, script):
+    """However many lines the title has."""
+    script.configuration = {"title": "Visitors' harbour of the municipality of Springfield"}
+    page = opened(lang="ru")
+    page.set_viewport_size({"width": 320, "height": 568})
+    more = page.locator(".head .tool").nth(1)
+    more.click()
+    box = more.bounding_box()
+    assert page.locator(".menu").bounding_box()["y"] >= box["y"] + box["height"]
+
+
+@pytest.mark.parametrize(
+    "label", ["Questions about your berth? Ask us here!", "Hafenverwaltungsauskunftsstelle fragen"]
+)
+def test_a_long_label_of_the_launcher_fits_a_small_screen(visit, label):
+    page = visit(f'data-label="{label}"')
+    page.set_viewport_size({"width": 320, "height": 568})
+    launcher = page.locator(".launcher")
+    box, words = launcher.bounding_box(), launcher.locator("span").bounding_box()
+    assert box["x"] >= 20
+    assert launcher.locator("svg").bounding_box()["width"] == 24
+    assert words["x"] + words["width"] <= box["x"] + box["width"] - 15
+    assert words["height"] < box["height"]
 
 
 def test_a_title_in_another_script_begins_where_the_lines_below_it_begin(opened):

@@ -163,6 +163,22 @@ def test_what_could_not_be_sent_stays_and_can_be_sent_again(opened, script, stat
     expect(page.locator("article").last).to_contain_text("R-1")
 
 
+@pytest.mark.parametrize("status", [429, 500])
+def test_the_focus_stays_in_the_form_when_the_message_could_not_be_sent(opened, script, status):
+    offers(script, "handoff")
+    script.contact_faults = [(status, "internal")]
+    page = opened()
+    ask(page)
+    answered(page)
+    form(page)[0].fill("ada@harbour.example")
+    form(page)[2].press("Enter")
+    expect(alert(page)).not_to_be_empty()
+    focused = page.locator(".contact :focus")
+    expect(focused).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
 def test_a_limit_counts_down_and_then_frees_the_button(opened, script):
     offers(script, "handoff")
     script.contact_faults = [(429, "rate_limited")]

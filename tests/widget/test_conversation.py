@@ -274,6 +274,22 @@ def test_feedback_reaches_the_server_and_may_carry_a_reason(opened, script):
     expect(page.get_by_role("button", name="Helpful", exact=True)).to_have_attribute("aria-pressed", "true")
 
 
+def test_feedback_is_shown_at_once_on_a_slow_network_and_taken_back_when_it_fails(opened, profile):
+    page = opened()
+    ask(page)
+    answered(page)
+    held = []
+    profile.route("**/api/v1/feedback", lambda route: held.append(route))
+    helpful = page.get_by_role("button", name="Helpful", exact=True)
+    with page.expect_request("**/api/v1/feedback"):
+        helpful.click()
+    expect(helpful).to_have_attribute("aria-pressed", "true")
+    page.wait_for_timeout(0)
+    held[0].abort()
+    expect(page.locator(".acts")).to_contain_text("did not work")
+    expect(helpful).to_have_attribute("aria-pressed", "false")
+
+
 def test_earlier_conversations_come_back_and_everything_can_be_erased(opened, script):
     page = opened()
     ask(page, "First of all?")
@@ -298,6 +314,26 @@ def test_earlier_conversations_come_back_and_everything_can_be_erased(opened, sc
     kept = page.evaluate("JSON.stringify(Object.entries(localStorage))")
     assert "First" not in kept
     assert "token" not in kept
+
+
+@pytest.mark.parametrize("way", ["a double click", "a key held down"])
+def test_nothing_is_erased_by(opened, script, way):
+    page = opened()
+    ask(page)
+    answered(page)
+    page.get_by_role("button", name="More options").click()
+    erase = page.get_by_role("button", name="Erase my data")
+    if way == "a double click":
+        erase.dblclick()
+    else:
+        erase.focus()
+        for _ in range(3):
+            page.keyboard.down("Enter")
+        page.keyboard.up("Enter")
+    expect(page.get_by_role("button", name="Press again")).to_be_visible()
+    assert "DELETE /api/v1/visitors/me" not in script.requests
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Your data has been erased.")).to_be_visible()
 
 
 def test_two_tabs_show_the_same_conversation(opened, profile, server):
@@ -501,6 +537,64 @@ def test_a_second_tab_that_looks_on_does_not_ask_the_question_too(opened, profil
     ]
 
 
+def test_two_tabs_that_ask_at_the_same_time_lose_no_answer(opened, profile, script, server):
+    page = opened()
+    ask(page)
+    answered(page)
+    other = profile.new_page()
+    other.goto(server.home + "/")
+    other.locator(".launcher").click()
+    answered(other)
+    script.faults = [("hold", 1), ("hold", 1)]
+    ask(page, "Asked in the first tab?")
+    expect(other.locator(".you")).to_have_count(2)
+    ask(other, "Asked in the second tab?")
+    expect(other.get_by_role("textbox", name="Ask a question")).to_have_value("Asked in the second tab?")
+    script.hold.set()
+    answered(page, 2)
+    answered(other, 2)
+    other.get_by_role("button", name="Send").click()
+    for tab in (page, other):
+        answered(tab, 3)
+        expect(tab.locator(".wait")).to_have_count(0)
+
+
+def test_a_question_whose_tab_crashed_can_be_stopped_and_asked_again_in_another(opened, script):
+    page = opened()
+    ask(page)
+    answered(page)
+    page.evaluate(
+        """() => { const key = "site-chat:harbour:talks", [talk] = JSON.parse(localStorage[key]);
+          talk.messages.push({ role: "visitor", text: "Asked in the tab that crashed" },
+            { role: "answer", state: "searching", text: "", id: "", seen: 0, citations: [], suggestions: [] });
+          localStorage[key] = JSON.stringify([talk]); dispatchEvent(new StorageEvent("storage", { key })) }"""
+    )
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator(".note")).to_contain_text("Stopped.")
+    page.get_by_role("button", name="Try again").click()
+    answered(page, 2)
+    assert script.asked[1]["message"] == "Asked in the tab that crashed"
+
+
+@pytest.mark.parametrize("way", ["New chat", "an earlier conversation"])
+def test_a_conversation_left_while_its_answer_is_written_leaves_no_stop_button(opened, script, way):
+    page = opened()
+    if way != "New chat":
+        ask(page, "First of all?")
+        answered(page)
+        page.get_by_role("button", name="New chat").click()
+    script.faults = [("hold", 4)]
+    ask(page)
+    expect(page.locator(".body")).to_contain_text("open at 06:00")
+    if way == "New chat":
+        page.get_by_role("button", name="New chat").click()
+    else:
+        page.get_by_role("button", name="More options").click()
+        page.get_by_role("button", name="First of all?").click()
+    expect(page.get_by_role("button", name="Send")).to_be_visible()
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+
+
 def test_words_that_have_been_read_stay_as_they_are_while_more_arrive(opened, script, monkeypatch):
     monkeypatch.setattr(
         service, "DELTAS", ["Dogs are **welcome**.\n\n```\na\n\n", "b\n```\n\nTickets", " at the gate [1]"]
@@ -645,6 +739,35 @@ def test_what_was_asked_on_the_next_page_is_there_on_the_way_back(opened):
     expect(page.locator(".you").last).to_have_text("Asked on the next page")
     page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
     assert "Asked on the next page" in page.evaluate("localStorage['site-chat:harbour:talks']")
+
+
+def test_an_answer_that_was_being_written_when_the_page_was_left_does_not_undo_what_came_later(
+    opened, script
+):
+    """The page comes back from the browser's cache and would go on with its answer."""
+    script.faults = [("hold", 4)]
+    page = opened()
+    ask(page)
+    expect(page.locator(".body")).to_contain_text("open at 06:00")
+    page.evaluate(
+        """() => { const key = "site-chat:harbour:talks", [talk] = JSON.parse(localStorage[key]);
+          Object.assign(talk.messages[1], { state: "done", seen: 11, text: "Finished on the next page" });
+          talk.messages.push({ role: "visitor", text: "Asked on the next page" }, { ...talk.messages[1], id: "m9" });
+          localStorage[key] = JSON.stringify([talk]);
+          dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true })); }"""
+    )
+    answered(page, 2)
+    expect(page.locator(".body").first).to_have_text("Finished on the next page")
+    expect(page.get_by_role("button", name="Send")).to_be_visible()
+    script.hold.set()
+    ask(page, "And now?")
+    answered(page, 3)
+    kept = page.evaluate("JSON.parse(localStorage['site-chat:harbour:talks'])[0].messages")
+    assert [one["text"] for one in kept if one["role"] == "visitor"] == [
+        "When do the docks open?",
+        "Asked on the next page",
+        "And now?",
+    ]
 
 
 @pytest.mark.parametrize("where", ["here", "in another tab"])

@@ -277,6 +277,17 @@ def test_a_screen_that_becomes_wide_enough_gives_the_page_back(opened):
     assert page.evaluate("getComputedStyle(document.documentElement).overflow") == "visible"
 
 
+def test_a_window_that_becomes_small_moves_the_focus_to_no_button(visit):
+    """Such as by a zoom of 400 %, with a panel that has opened by itself."""
+    page = visit("data-open")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.set_viewport_size({"width": 320, "height": 400})
+    page.wait_for_function(
+        "document.querySelector('site-chat').shadowRoot.querySelector('.panel').matches(':modal')"
+    )
+    expect(page.get_by_role("dialog")).to_be_focused()
+
+
 def test_axe_finds_nothing_where_an_avatar_is_shown(placed):
     page = placed('mode="modal" avatar="/widget/demo/icon.svg"')
     page.evaluate("document.querySelector('site-chat').open()")

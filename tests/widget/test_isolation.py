@@ -199,6 +199,26 @@ def test_the_panel_stays_open_from_page_to_page(opened, server):
     expect(page.locator(".launcher")).to_have_attribute("aria-expanded", "false")
 
 
+@pytest.mark.parametrize("placed_by", ["tag", "hand"])
+def test_a_panel_that_opens_by_itself_stays_closed_once_the_visitor_has_closed_it(
+    visit, profile, server, script, placed_by
+):
+    if placed_by == "tag":
+        page = visit("data-open")
+    else:
+        module = '<script type="module" src="HOST/widget/v/abc123/src/site-chat.js"></script>'
+        chat = '<site-chat site="harbour" mode="full" open></site-chat>'
+        script.pages["/"] = (PLAIN_PAGE.format(lang="en", head=module, body=chat), {})
+        page = profile.new_page()
+        page.goto(server.home + "/")
+    page.get_by_role("dialog").get_by_role("button", name="Close").click()
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    page.reload()
+    page.wait_for_function("!!customElements.get('site-chat')")
+    page.wait_for_load_state("networkidle")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
 def test_keys_typed_into_the_chat_do_nothing_on_the_page(opened):
     page = opened("data-shortcut=mod+k")
     # As Sphinx, mdBook and Read the Docs listen: inside a shadow root they see no field.

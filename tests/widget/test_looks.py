@@ -89,6 +89,14 @@ def test_the_dashboards_choice_does_the_same(visit, script):
     assert seen(page) == seen_as(LOOK)
 
 
+def test_the_panel_opens_above_the_launcher_on_the_very_first_page(visit, script):
+    script.configuration = {"look": LOOK}
+    page = visit()
+    page.locator(".launcher span", has_text="Ahoy").wait_for()
+    page.locator(".launcher").click()
+    assert page.get_by_role("dialog").bounding_box()["x"] == page.locator(".launcher").bounding_box()["x"]
+
+
 def test_an_attribute_wins_over_a_custom_property_and_that_over_the_configuration(visit, script):
     names = ("accent", "radius", "font", "offset")
     properties = ";".join(f"--site-chat-{name}: {OTHER[name]}" for name in names)

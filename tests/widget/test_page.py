@@ -41,6 +41,18 @@ def test_address_and_title_go_along_without_query_and_fragment(opened, allowed, 
     assert allowed.asked[0]["page"] == {"url": f"{server.home}/", "title": "Harbour"}
 
 
+def test_an_emoji_is_not_cut_in_half(visit, allowed):
+    """The server reads no text with half a character in it."""
+    page = visit(body=f"<p id='words'>{'x' * 999}🚢 and more</p>")
+    page.evaluate(f"document.title = '{'x' * 199}🚢'")
+    mark(page)
+    page.locator(".launcher").click()
+    ask(page)
+    answered(page)
+    assert allowed.asked[0]["page"]["title"] == "x" * 199
+    assert allowed.asked[0]["page"]["selection"] == "x" * 999
+
+
 def test_a_query_that_belongs_to_the_address_goes_along(opened, allowed, server):
     page = opened(head='<link rel="canonical" href="HOST/?page=7#x">')
     page.evaluate("history.replaceState(0, '', '/?page=7&session=secret')")

@@ -1,4 +1,4 @@
-import { CLOSE, h, set, tool } from "./dom.js";
+import { CLOSE, composing, h, set, tool } from "./dom.js";
 import { here, marked } from "./page.js";
 
 const SEND = "M12 19V5M6 11l6-6 6 6";
@@ -63,13 +63,13 @@ export const makeComposer = (context, store) => {
   };
   const go = () => {
     const { value } = text;
-    if (!conversation.ready || value.length > limit || !value.trim()) return;
+    if (value.length > limit) return context.announce(said.textContent);
+    if (!conversation.ready || !value.trim()) return;
     write("");
     context.ask(value);
   };
   const onkeydown = (event) => {
-    // 229 is what Safari says of the Enter that only ends the composing of a word.
-    if (event.isComposing || event.keyCode === 229) return;
+    if (composing(event)) return;
     if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
       go();

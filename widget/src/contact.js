@@ -17,6 +17,7 @@ export const makeContact = ({ texts, language, conversation, privacy, tell }, st
   let wanted = 0;
   let seen;
   let rules = {};
+  let sending = false;
 
   const kept = (name) => ({ target }) => {
     draft[name] = target.value;
@@ -41,14 +42,16 @@ export const makeContact = ({ texts, language, conversation, privacy, tell }, st
   const refused = (error) => {
     const { kind, until } = failure(error);
     const [words, field] = { email_invalid: [texts.email_wrong, email], message_empty: [texts.message_empty, message] }[error.code] || [];
-    if (kind === "limited") countdown(send, texts.send, until);
     wrong(words || (kind === "failed" ? texts.unsent : texts[kind]), field || (kind === "long" && message));
+    if (kind !== "limited") return;
+    message.focus(); // a disabled button loses the focus
+    countdown(send, texts.send, until);
   };
   const submit = async (event) => {
     event.preventDefault();
-    if (send.disabled) return;
+    if (sending || send.disabled) return;
     wrong("");
-    send.disabled = true;
+    sending = true;
     try {
       const [address, words] = [email.value.trim(), message.value.trim()];
       if (!/\S@\S/.test(address)) throw { code: "email_invalid" };
@@ -57,15 +60,14 @@ export const makeContact = ({ texts, language, conversation, privacy, tell }, st
       const reference = await conversation.contact(address, words);
       store.set("contact", null);
       wanted = 0;
-      send.disabled = false;
       draw();
       tell(`${texts.sent} ${reference}`);
       node.dispatchEvent(new CustomEvent("sitechat:handoff", { detail: reference, bubbles: true, composed: true }));
     } catch (/** @type {any} */ error) {
-      send.disabled = false;
       fill();
       refused(error);
     }
+    sending = false;
   };
   const fill = () => {
     const time = opening(rules.opens, language);

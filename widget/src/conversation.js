@@ -5,7 +5,7 @@ import { keep } from "./store.js";
 const PAUSES = [300, 1000, 2000, 4000, 8000];
 const DAY = 864e5;
 
-const running = ({ state }) => state === "searching" || state === "writing";
+const running = (reply) => reply?.state === "searching" || reply?.state === "writing";
 
 const restart = (reply) => Object.assign(reply, { state: "searching", text: "", id: "", seen: 0, citations: [], checking: undefined });
 
@@ -55,6 +55,7 @@ export const makeConversation = (api, store, tab, changed) => {
   const rules = /** @type {import("../types").Rules} */ ({});
   const show = (next) => {
     asking?.abort();
+    asking = undefined;
     talk = next;
     tab.set("talk", talk.started);
     changed();
@@ -123,7 +124,8 @@ export const makeConversation = (api, store, tab, changed) => {
       }
     }
     if (asking === own) asking = undefined;
-    keep(store, mine);
+    // Unless this conversation has been taken over as another tab has left it.
+    if (mine === talk || mine.started !== talk.started) keep(store, mine);
     tell();
   };
 
@@ -135,10 +137,11 @@ export const makeConversation = (api, store, tab, changed) => {
       return talk;
     },
     get busy() {
-      return !!asking;
+      // Here, or in another tab that has no answer yet.
+      return !!asking || running(newest());
     },
     get ready() {
-      return !asking && newest()?.state !== "consent";
+      return !this.busy && newest()?.state !== "consent";
     },
     get talks() {
       return store.get("talks", []);
@@ -149,23 +152,34 @@ export const makeConversation = (api, store, tab, changed) => {
       if (!found) return;
       show(found);
       const reply = newest();
-      if (reply && running(reply)) run(reply);
+      if (running(reply)) run(reply);
     },
     refresh() {
       const { talks } = this;
       if (!talks[0]) return forget(); // erased
-      const found = !asking && talks.find(({ started }) => started === talk.started);
+      const found = talks.find(({ started }) => started === talk.started);
       if (!found) return;
-      // What has not changed stays what it was: it need not be drawn again.
       const { messages } = talk;
+      // A page that was asking when it went into the browser's cache: has the answer come elsewhere meanwhile?
+      /** @type {any[]} */
+      const since = found.messages.slice(messages.length - 1);
+      if (asking && !since[1] && since[0]?.state !== "done") return;
+      // What has not changed stays what it was: it need not be drawn again.
       found.messages = found.messages.map((message, at) => (JSON.stringify(message) === JSON.stringify(messages[at]) ? messages[at] : message));
+      const waited = asking;
       show(found);
       const reply = newest();
+      if (waited) changed(reply);
       // Without an id the question is still on its way from the other tab, and must not be asked twice.
       if (reply?.id && running(reply)) run(reply);
     },
     save: () => keep(store, talk),
-    stop: () => asking?.abort(),
+    stop() {
+      if (asking) return asking.abort();
+      /** @type {any} */ (newest()).state = "stopped";
+      keep(store, talk);
+      changed();
+    },
     async ask(text, page) {
       if (!this.ready || !text.trim()) return;
       const reply = restart({ role: "answer", suggestions: [] });
@@ -185,7 +199,7 @@ export const makeConversation = (api, store, tab, changed) => {
     },
     async agree() {
       api.agree(rules.consent?.text || true);
-      if (!this.ready) return this.retry();
+      if (newest()?.state === "consent") return this.retry();
     },
     async contact(email, message) {
       const mine = talk;

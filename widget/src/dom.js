@@ -24,11 +24,14 @@ export const icon = (d) => {
   return svg;
 };
 
+// 229 is what Safari says of the key that only ends the composing of a word.
+export const composing = (event) => event.isComposing || event.keyCode === 229;
+
 export const button = (attributes, ...children) => h("button", { type: "button", ...attributes }, ...children);
 
 /** @type {import("../types").MakeTool} */
 export const tool = (name, path, onclick, more) =>
-  button({ class: "tool", part: "button", "aria-label": name, title: name, onclick, ...more }, icon(path));
+  button({ class: "tool", part: "button", title: name, onclick, ...more }, icon(path));
 
 /** @type {import("../types").MakeLink} */
 export const link = (href, attributes, ...children) =>

@@ -13,7 +13,7 @@ export const FORMS = `
 .terms { display: block }
 .terms .main { margin-top: 8px }
 .label { display: flex; gap: 6px; align-items: center; margin-top: 10px }
-.down svg { transform: scaleY(-1) }
+.down svg { scale: 1 -1 }
 .sources .push { margin-top: 8px }
 .about { display: flex; align-items: center; gap: 8px; margin: 0 14px 6px; padding-inline-start: 12px; border-radius: min(10px, var(--round)); background: var(--soft); font-size: .87em }
 .about q { flex: 1; -webkit-line-clamp: 1 }

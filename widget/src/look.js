@@ -16,7 +16,7 @@ export const clean = (look, server) => {
 };
 
 /** @type {import("../types").Dress} */
-export const dress = (style, said, look) => {
+export const dress = (style, host, look) => {
   for (const [name, [property, otherwise]] of Object.entries(VALUES))
-    style.setProperty(property, said(name) || `var(--site-chat-${name}, ${look[name] || otherwise})`, "important");
+    style.setProperty(property, host.getAttribute(name) || `var(--site-chat-${name}, ${look[name] || otherwise})`, "important");
 };

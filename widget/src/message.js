@@ -109,14 +109,14 @@ export const makeCard = () => {
 const noted = (kind, ...children) => h("div", { class: "note" }, icon(MARKS[kind]), ...children);
 
 /** @type {import("../types").MakeView} */
-export const makeView = (message, { texts, conversation, copy, ask, privacy }, card) => {
+export const makeView = (message, { texts, conversation, copy, ask, privacy, announce }, card) => {
   if (message.role === "contact") {
     const sent = h("p", {}, `${texts.sent} `, h("b", { dir: "auto" }, message.text));
     return { node: h("article", { "aria-label": texts.contact }, noted("done", sent)), update() {} };
   }
   if (message.role === "visitor") {
     const { selection } = message.page || {};
-    const said = h("div", { class: "you", part: "question", dir: "auto" }, selection && h("q", {}, selection), message.text);
+    const said = h("div", { class: "you", part: "question" }, h("div", { dir: "auto" }, selection && h("q", {}, selection), message.text));
     return { node: h("article", { part: "message", "aria-label": texts.you }, said), update() {} };
   }
   const body = h("div", { class: "body", part: "answer", dir: "auto" });
@@ -170,26 +170,34 @@ export const makeView = (message, { texts, conversation, copy, ask, privacy }, c
 
   const acts = () => {
     const rate = async (helpful, comment) => {
+      const before = message.helpful;
+      message.helpful = helpful; // shown at once, however slow the network is
+      mark();
       try {
         await conversation.rate(message, helpful, comment);
         if (comment) message.comment = undefined;
         form.hidden = helpful || !!comment;
         said.textContent = texts.thanks;
       } catch {
+        message.helpful = before;
+        mark();
         said.textContent = texts.unsent;
       }
-      set(up, "aria-pressed", `${message.helpful === true}`);
-      set(down, "aria-pressed", `${message.helpful === false}`);
       if (!form.hidden) words.focus();
       else if (comment) down.focus();
+    };
+    const mark = () => {
+      set(up, "aria-pressed", `${message.helpful === true}`);
+      set(down, "aria-pressed", `${message.helpful === false}`);
     };
     const onsubmit = (event) => {
       event.preventDefault();
       if (words.value.trim()) rate(false, words.value.trim());
     };
     const copier = tool(texts.copy, COPY, () => copy([message.text, ...message.citations.map(({ number, title, url }) => `[${number}] ${title} ${url}`)].join("\n\n"), copier));
-    const up = tool(texts.helpful, THUMB, () => rate(true), { "aria-pressed": `${message.helpful === true}` });
-    const down = tool(texts.unhelpful, THUMB, () => rate(false), { class: "tool down", "aria-pressed": `${message.helpful === false}` });
+    const up = tool(texts.helpful, THUMB, () => rate(true));
+    const down = tool(texts.unhelpful, THUMB, () => rate(false), { class: "tool down" });
+    mark();
     const said = h("span", { role: "status" });
     const oninput = () => (message.comment = words.value); // what is typed outlives the page
     const words = h("textarea", { rows: 2, maxlength: 1000, "aria-label": texts.missing, placeholder: texts.missing, oninput });
@@ -234,7 +242,7 @@ export const makeView = (message, { texts, conversation, copy, ask, privacy }, c
       old.replaceWith((tail = h("div"))); // a new one: the old one moving would count as a layout shift
       if (state === "searching") {
         const wait = h("p", { class: "wait" }, message.checking ? texts.checking : texts.searching);
-        if (!message.checking) setTimeout(() => (wait.textContent = texts.slow), 8000);
+        if (!message.checking) setTimeout(() => wait.isConnected && announce((wait.textContent = texts.slow)), 8000);
         tail.append(wait);
       } else if (state === "done") {
         if (message.outcome === "curated") tail.append(h("p", { class: "label" }, icon(MARKS.done), texts.curated));

@@ -1,5 +1,8 @@
 const CHARS = 1000;
 
+// Half an emoji at the end is no text that the server can read.
+const cut = (text, most) => text.slice(0, most).replace(/[\ud800-\udbff]$/, "");
+
 // A page's own account of itself says which query belongs to its address; any other may tell about the visitor.
 const address = () => {
   const { origin, pathname } = location;
@@ -9,11 +12,11 @@ const address = () => {
 };
 
 /** @type {import("../types").Here} */
-export const here = (selection) => ({ url: address(), title: document.title.slice(0, 200), selection: selection || undefined });
+export const here = (selection) => ({ url: address(), title: cut(document.title, 200), selection: selection || undefined });
 
 /** @type {import("../types").Marked} */
 export const marked = (host) => {
   const selection = getSelection();
   const outside = selection && !host.contains(selection.anchorNode) && document.activeElement !== host;
-  return outside ? `${selection}`.trim().slice(0, CHARS) : "";
+  return outside ? cut(`${selection}`.trim(), CHARS) : "";
 };

@@ -2,6 +2,7 @@ import { COPY, makeCard, makeView, MARKS } from "./message.js";
 import { makeContact } from "./contact.js";
 import { makeComposer } from "./composer.js";
 import { button, CLOSE, h, link, set, tool } from "./dom.js";
+import { small } from "./styles.js";
 
 const AT_ONCE = 20;
 const PLUS = "M12 5v14M5 12h14";
@@ -43,7 +44,7 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
     log.scrollTop = log.scrollHeight;
   };
   const privacy = (consent) => (consent?.privacy_url ? [" ", link(consent.privacy_url, {}, texts.privacy)] : []);
-  const context = { texts, language, conversation, copy, ask, privacy, tell };
+  const context = { texts, language, conversation, copy, ask, privacy, tell, announce };
   const card = makeCard();
   const composer = makeComposer(context, store);
   const contact = makeContact(context, store);
@@ -55,9 +56,12 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
       follow = true;
       conversation.load(started);
     } }, messages[0].text));
-    const erase = button({ onclick: () => {
-      if (erase.textContent === texts.erase) return (erase.textContent = texts.sure);
-      conversation.erase().then(() => announce((erase.textContent = texts.erased)), () => (erase.textContent = texts.unsent));
+    const say = (words) => announce((erase.textContent = words));
+    // The second press is another one: no double click, and no key that is held down.
+    const erase = button({ onkeydown: (event) => event.repeat && event.preventDefault(), onclick: ({ detail }) => {
+      if (detail > 1) return;
+      if (erase.textContent === texts.erase) return say(texts.sure);
+      conversation.erase().then(() => say(texts.erased), () => say(texts.unsent));
     } }, texts.erase);
     return [...contact.items(() => toggle(false)), ...(items[0] ? [h("p", {}, texts.earlier), ...items] : []), erase];
   };
@@ -83,8 +87,9 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
     moved();
   };
 
+  // On a small screen the keyboard would cover the answer.
   const pick = (words) => {
-    composer.focus();
+    if (!small.matches) composer.focus();
     ask(words);
   };
   const drawChips = (last) => {
@@ -181,9 +186,12 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
     changed(reply) {
       if (reply?.state === "writing" && conversation.busy && views.has(reply)) return write(reply);
       draw();
-      if (reply?.state === "searching") announce(reply.checking ? texts.checking : texts.searching);
-      if (reply?.state === "consent") announce(`${conversation.rules.consent?.text || ""} ${texts.agree}`);
-      if (reply?.state !== "done" || conversation.busy) return;
+      const { state, checking } = reply || /** @type {any} */ ({});
+      if (state === "searching") announce(checking ? texts.checking : texts.searching);
+      if (state === "consent") announce(`${conversation.rules.consent?.text || ""} ${texts.agree}`);
+      if (state === "stopped") announce(texts.stopped);
+      if (state === "failed") announce(""); // its note is an alert
+      if (state !== "done" || conversation.busy) return;
       const { node } = views.get(reply);
       announce(`${node.querySelector(".body").innerText} ${node.querySelector("summary")?.innerText || ""}`);
     },

@@ -11,7 +11,8 @@ export const makeScreen = (sheet) => {
     filling = new AbortController();
     const { signal } = filling;
     const view = window.visualViewport;
-    const fit = () => view && sheet.replaceSync(`:host{--height:${view.height}px;--top:${view.offsetTop}px}`);
+    // Whoever magnifies the page with two fingers sees a part of the panel, as large as it is.
+    const fit = () => view && view.scale < 1.1 && sheet.replaceSync(`:host{--height:${view.height}px;--top:${view.offsetTop}px}`);
     // The room of a scroll bar stays, or the page would move.
     const gutter = innerWidth > document.documentElement.clientWidth ? "stable" : "auto";
     lock.replaceSync(`html{overflow:hidden!important;scrollbar-gutter:${gutter}!important}`);

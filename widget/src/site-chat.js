@@ -1,5 +1,5 @@
-import { PLACED, SMALL, STYLES } from "./styles.js";
-import { set } from "./dom.js";
+import { PLACED, small, STYLES } from "./styles.js";
+import { composing, set } from "./dom.js";
 import { pressed } from "./shortcut.js";
 import { makeConversation } from "./conversation.js";
 import { clean, dress } from "./look.js";
@@ -9,11 +9,6 @@ import { makeScreen } from "./screen.js";
 import { makePanel } from "./panel.js";
 
 const SPOKEN = "en zh ja ko es fr de pt ru ar".split(" ");
-
-const choose = (...wishes) =>
-  wishes.map((wish) => `${wish}`.slice(0, 2).toLowerCase()).find((tag) => SPOKEN.includes(tag)) || "en";
-
-const small = matchMedia(SMALL);
 
 // Its attributes, methods and events: ../../docs/widget.md
 class SiteChat extends HTMLElement {
@@ -65,7 +60,7 @@ class SiteChat extends HTMLElement {
     if (this.#launcher) return;
     if (!/^(full|modal)$/.test(/** @type {string} */ (this.getAttribute("mode")))) set(this, "mode", "inline");
     this.prepare();
-    if (!this.#inline && !small.matches && (this.hasAttribute("open") || this.#tab.get("open"))) this.open({ focus: false });
+    if (!this.#inline && !small.matches && this.#tab.get("open", this.hasAttribute("open"))) this.open({ focus: false });
   }
 
   disconnectedCallback() {
@@ -113,7 +108,8 @@ class SiteChat extends HTMLElement {
 
   async #build() {
     const site = this.getAttribute("site") || "";
-    const language = choose(this.lang, document.documentElement.lang, navigator.language);
+    const wishes = [this.lang, document.documentElement.lang, navigator.language, "en"];
+    const language = /** @type {string} */ (wishes.map((wish) => `${wish}`.slice(0, 2).toLowerCase()).find((tag) => SPOKEN.includes(tag)));
     const here = import.meta.url;
     const server = (this.#server = this.getAttribute("server") || here.slice(0, here.lastIndexOf("/widget/")));
     const store = (this.#store = makeStore(site));
@@ -127,7 +123,7 @@ class SiteChat extends HTMLElement {
     node.addEventListener("click", (event) => this.#follow(event));
     node.addEventListener("keydown", (event) => {
       this.#shortcut(event);
-      if (event.key !== "Escape" || event.isComposing) return;
+      if (event.key !== "Escape" || composing(event)) return;
       event.preventDefault(); // the browser would close the dialog itself, whatever lies over it
       if (this.#panel.dismiss()) event.stopPropagation();
       else close?.();
@@ -156,15 +152,16 @@ class SiteChat extends HTMLElement {
     const launcher = this.#launcher;
     const before = JSON.stringify(this.#store.get("look"));
     this.#store.set("look", look);
-    this.#adorn(look);
-    if (!launcher || before === JSON.stringify(look) || this.#shown || launcher.matches(":hover, :focus")) return;
-    // Moving would count as a layout shift, a new box does not. All at once, so that the keyboard always reaches it.
-    /** @type {any} */
-    const { style } = this.#own.cssRules[0];
-    style.setProperty("display", "none", "important");
-    this.offsetWidth; // lays the page out
-    this["wear"](look);
-    style.display = "";
+    if (launcher && before !== JSON.stringify(look) && !this.#shown && !launcher.matches(":hover, :focus")) {
+      // Moving would count as a layout shift, a new box does not. All at once, so that the keyboard always reaches it.
+      /** @type {any} */
+      const { style } = this.#own.cssRules[0];
+      style.setProperty("display", "none", "important");
+      this.offsetWidth; // lays the page out
+      this["wear"](look);
+      style.display = "";
+    }
+    this.#adorn(look); // the panel goes where the launcher is
   }
 
   #adorn(look = this.#look) {
@@ -172,7 +169,7 @@ class SiteChat extends HTMLElement {
     if (!this.#panel) return;
     const { node } = this.#panel;
     const says = (name) => this.getAttribute(name) || look[name];
-    dress(/** @type {CSSStyleRule} */ (this.#own.cssRules[0]).style, (name) => this.getAttribute(name), look);
+    dress(/** @type {CSSStyleRule} */ (this.#own.cssRules[0]).style, this, look);
     set(node, "data-theme", says("theme"));
     set(node, "data-side", this.dataset.side || says("position") || (node.dir === "rtl" ? "left" : "right"));
     this.#panel.wear(says("title"), says("avatar"));
@@ -228,9 +225,11 @@ class SiteChat extends HTMLElement {
     const alone = small.matches || modal;
     set(node, "closedby", modal && "any");
     node.close();
-    node.autofocus = alone; // else the browser would choose a button
-    alone ? node.showModal() : (node.open = true);
-    if (node.contains(active)) active?.focus();
+    if (alone) {
+      node.showModal();
+      node.focus(); // the browser has chosen a button
+    } else node.open = true;
+    if (node.contains(active)) active.focus();
     this.#fill(alone);
   }
 
@@ -244,7 +243,7 @@ class SiteChat extends HTMLElement {
 
   #expanded(open, label) {
     const launcher = this.#launcher;
-    if (this.getAttribute("mode") !== "modal") this.#tab.set("open", open ? 1 : null);
+    if (this.getAttribute("mode") !== "modal") this.#tab.set("open", +open);
     if (!launcher) return;
     set(launcher, "aria-expanded", `${open}`);
     set(launcher, "aria-label", label);

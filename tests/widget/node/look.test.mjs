@@ -6,7 +6,7 @@ import { clean, dress } from "../../../widget/src/look.js";
 const HOST = "https://docent.example";
 const written = (said, look) => {
   const rules = {};
-  dress({ setProperty: (name, value, priority) => (rules[name] = `${value} !${priority}`) }, (name) => said[name] ?? null, look);
+  dress({ setProperty: (name, value, priority) => (rules[name] = `${value} !${priority}`) }, { getAttribute: (name) => said[name] ?? null }, look);
   return rules;
 };
 
