@@ -151,6 +151,29 @@ def test_captions_and_telling_alternative_texts_are_kept(blocks) -> None:
     ) == ["The dashboard after the first login", "Figure 1.", "See here."]
 
 
+def test_an_alternative_text_that_the_words_beside_it_repeat_is_left_out(blocks) -> None:
+    picture = '<img alt="Map of the old harbour wall">'
+    caption = "<figcaption>Map of the old harbour — wall (1840)</figcaption>"
+    line = "<br>Since May the harbour wall is closed."
+    assert blocks(
+        f"<figure>{picture}{caption}</figure>{FILLER}<p>{picture} Map of the old harbour wall{line}</p>"
+        f"{FILLER}<div>{picture}<h3>Map of the old harbour wall</h3>{picture}<p>Twelve sheets.</p></div>{picture}"
+    ) == [
+        "Map of the old harbour — wall (1840)",
+        FILLER[3:-5],
+        "Map of the old harbour wall Since May the harbour wall is closed.",
+        FILLER[3:-5],
+        "Twelve sheets.",
+    ]
+
+
+def test_a_raised_digit_behind_a_number_does_not_make_another_number(blocks) -> None:
+    assert blocks(
+        '<p>Lines 200<sup>1</sup>, 201 and <b>31</b><sup><a href="#note">2</a></sup> stop here, 40 m<sup>2</sup> of '
+        "roof, the 5<sup>th</sup> of May, $12<sup>50</sup> a day.</p>"
+    ) == ["Lines 200¹, 201 and 31² stop here, 40 m2 of roof, the 5th of May, $12⁵⁰ a day."]
+
+
 def test_every_line_stands_on_the_page_word_for_word(read) -> None:
     markup = (
         "<main><h1>T</h1><p>A <i>b</i>\n c.</p><ul><li>x  y<ol><li>z</li></ol></li></ul><table><tr><th>h1<th>h2<tr>"

@@ -132,3 +132,41 @@ def test_a_class_that_banners_have_too_does_not_drop_prose(read, name: str) -> N
     assert "twelve pounds" in text(read, f"<main>{CONTENT}{prose}</main>")
     asking = f'<div class="{name}"><p>JUNK</p><form><input></form></div>'
     assert "JUNK" not in text(read, f"<main>{CONTENT}{asking}</main>")
+
+
+def test_the_cookies_of_a_privacy_policy_are_no_banner(read) -> None:
+    policy = "<p>Two small files remember your language and your basket until you close the window. KEPT</p>"
+    section = f'<div class="row cookies-row"><a id=cookies><h2>Cookies</h2></a><div class="cookies-content">{policy}'
+    assert "KEPT" in text(read, f"<main>{CONTENT * 12}{section}</div></div></main>")
+    linked = f'{section}{policy * 4}<p>More is in <a href="/law">the law</a>.</p></div></div>'
+    assert "KEPT" in text(read, f"<main>{CONTENT * 12}{linked}</main>")
+    for answer in ("<button>Accept</button>", '<a href="#" class=btn>Accept</a>'):
+        told = "<p>This website uses JUNK that your browser keeps for us.</p>" * 9
+        banner = f'<div id="cookies"><h2>Cookies</h2>{told}{answer}</div>'
+        assert "JUNK" not in text(read, f"<main>{CONTENT * 12}{banner}</main>")
+
+
+def test_a_list_of_addresses_to_write_to_is_no_menu(read) -> None:
+    rows = "".join(
+        f'<li><a href="mailto:{to}@example.com">{to}@example.com</a></li>'
+        for to in ("press", "shop", "tours")
+    )
+    call = "".join(f'<li><a href="tel:+4930555{n}">030 555 {n}</a></li>' for n in range(3))
+    found = text(
+        read,
+        f"<body><div class=row>{CONTENT}<ul>{rows}</ul></div><div class=row><h2>Call</h2><ul>{call}</ul></div></body>",
+    )
+    assert "- press@example.com\n- shop@example.com\n- tours@example.com" in found
+    assert "- 030 555 0\n- 030 555 1\n- 030 555 2" in found
+
+
+def test_steps_that_a_sentence_announces_are_kept_though_they_lead_within_the_page(read) -> None:
+    steps = "".join(f'<li><a href="#s{n}">Step {n} of the loan</a></li>' for n in range(1, 5))
+    told = "<p>You borrow a boat from the club in four steps, each explained below. The steps are:</p>"
+    found = text(read, f"<main><h1>Loans</h1>{CONTENT[23:]}{told}<ol>{steps}</ol>{CONTENT}</main>")
+    assert "The steps are:\n\n1. Step 1 of the loan\n2. Step 2 of the loan" in found
+    led = text(
+        read, f"<main><h1>Loans</h1>{CONTENT[23:]}<p>Jump to a section:</p><ol>{steps}</ol>{CONTENT}</main>"
+    )
+    assert "Step 1" not in led
+    assert "Jump" not in led

@@ -27,7 +27,7 @@ from crawler.extractors.html.lists_and_tables import (
     table_lines,
     term_name,
 )
-from crawler.extractors.html.main_content import Boilerplate, is_callout
+from crawler.extractors.html.main_content import LONGEST_LEAD, Boilerplate, is_callout
 from crawler.extractors.language import primary_language
 from crawler.extractors.outline import Outline, anchor_of
 from crawler.extractors.text import (
@@ -51,7 +51,6 @@ _LABELS = wordset("blocks.labels")
 """Titles of notes that say nothing of their subject."""
 _LONGEST_LABEL = 20
 _CONTENTS = wordset("blocks.contents_titles")
-_LONGEST_LEAD = 60
 _TITLE = re.compile(r"(?:^|[\s_-])(?:title|heading|label)(?:$|\s)")
 _CARDS = frozenset({"div", "article", "section", "a"})
 _CARD_PARENTS = frozenset({"div", "section", "main", "article"})
@@ -61,6 +60,7 @@ _SHORT_LINK = 30
 _TELLING = 20
 """Characters from which on the name of a picture tells something."""
 _LONGEST_BOLD = 80
+_WORD = re.compile(r"\w+")
 _FILE_NAME = re.compile(r"\S*[./_]\S*$")
 _ENDS = (".", "!", "。", "！")
 """Of a sentence, not of the heading of a menu or form ("Was this page helpful?")."""
@@ -96,6 +96,8 @@ class _Walk:
         self._marker = ""
         self._callouts = 0
         self._ended = False
+        self._alternative: Block | None = None
+        """The block made from the last alternative text."""
         self._bold: dict[_Element, frozenset[_Element]] = {}
         self._in_links = False
         self._language = self._declared = ""
@@ -167,6 +169,7 @@ class _Walk:
 
     def _add(self, text: str, kind: BlockKind) -> None:
         self._outline.use()
+        self._remove_repeated(text)
         self.blocks.append(Block(text, self._outline.path, kind, self._outline.anchor, self._language))
 
     def _add_lines(self, lines: list[str], kind: BlockKind) -> None:
@@ -194,7 +197,7 @@ class _Walk:
         """Remove the title or the lead ("Jump to a section:") of a table of contents."""
         before, last = contents.getprevious(), self.blocks[-1] if self.blocks else None
         if before is not None and before.tag == "p" and last is not None and last.kind == "text":
-            is_lead = len(last.text) <= _LONGEST_LEAD and last.text == fold(plain_text(before))
+            is_lead = len(last.text) <= LONGEST_LEAD and last.text == fold(plain_text(before))
             if is_lead and (last.text.endswith((":", "：")) or _names_contents(last.text)):
                 self.linkish.discard(len(self.blocks) - 1)
                 self.blocks.pop()
@@ -288,6 +291,7 @@ class _Walk:
         self.flush()
         text = fold(raw_text(element, self._drops))
         if any(map(str.isalnum, text)):
+            self._remove_repeated(text)
             self._outline.push(int(element.tag[1]), text, anchor_of(element))
 
     def _label(self, element: _Element) -> None:
@@ -398,7 +402,19 @@ class _Walk:
         if len(alt) < _TELLING or " " not in alt or "".join(self._inline).strip():
             return
         self.flush()
-        self._add(alt, "text")
+        beside = self.blocks[-1].text if self.blocks else ""
+        if not any(_begins_with(text, alt) for text in (beside, *self._outline.path[-1:])):
+            self._add(alt, "text")
+            self._alternative = self.blocks[-1]
+
+    def _remove_repeated(self, text: str) -> None:
+        """Remove the alternative text of a picture that the text or heading below it says too."""
+        if (
+            self.blocks
+            and self.blocks[-1] is self._alternative
+            and _begins_with(text, self._alternative.text)
+        ):
+            self.blocks.pop()
 
     def _wordless(self, element: _Element) -> None:
         """Read the label of a link or a picture without text: inside a sentence as its words, else as a
@@ -443,6 +459,12 @@ def _joined_item(blocks: list[Block]) -> list[Block]:
         else:
             joined.append(block)
     return joined
+
+
+def _begins_with(text: str, words: str) -> bool:
+    """Return whether a text begins with these words, whatever signs are between them."""
+    said = _WORD.findall(words.casefold())
+    return _WORD.findall(text[: 2 * len(words)].casefold())[: len(said)] == said
 
 
 def _is_label(element: _Element) -> bool:

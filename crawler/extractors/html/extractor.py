@@ -220,6 +220,7 @@ def _blocks(body: _Element, markup: str, url: str) -> tuple[Block, ...]:
             shadow.tag = "div"  # the only kind of template that browsers show
     etree.strip_elements(body, "script", "style", "template", with_tail=False)
     _open_noscript(body)
+    _raise_digits(body)
     panels = find_panels(body, markup)
     main, trusted = find_main(body)
     blocks = read_blocks(main, Boilerplate(main, trusted=trusted, panels=panels, url=url), panels)
@@ -229,6 +230,24 @@ def _blocks(body: _Element, markup: str, url: str) -> tuple[Block, ...]:
         # A page of links alone still helps to find things; an index of thousands does not.
         blocks = read_blocks(main, Boilerplate(main, trusted=trusted, lenient=True))
     return blocks
+
+
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_LONGEST_RAISED = 3
+
+
+def _raise_digits(body: _Element) -> None:
+    """Write the mark of a footnote, a power or cents behind a number as raised digits: otherwise "200" with
+    the mark 1 becomes the number 2001."""
+    for raised in list(body.iter("sup")):
+        before, parent = raised.getprevious(), raised.getparent()
+        above = parent.text if parent is not None else ""
+        said = (above if before is None else before.tail or before.text) or ""
+        mark = fold(plain_text(raised))
+        if said[-1:].isdigit() and mark.isdigit() and len(mark) <= _LONGEST_RAISED:
+            for child in list(raised):
+                raised.remove(child)
+            raised.text = mark.translate(_RAISED)
 
 
 def _open_noscript(body: _Element) -> None:

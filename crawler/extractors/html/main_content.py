@@ -110,6 +110,10 @@ _LONG_ENOUGH_TO_BE_CONTENT = 160
 _MANY_LINKS = 40
 """A list of more links, and little else, is a table of contents or an index anywhere on the page."""
 _LONGEST_NAMES = 400
+_LONG_PROSE = 300
+_BUTTON = re.compile(r"(?:^|[\s_-])(?:btn|button)(?:$|[\s_-])")
+LONGEST_LEAD = 60
+"""Characters of the line above a table of contents, such as "Jump to a section:"."""
 _DIGIT = re.compile(r"\d")
 
 
@@ -200,13 +204,22 @@ class Boilerplate:
         if text_length(element) > self._size // 2 and (density < 0.7 or self.lenient):
             return False  # a wrapper such as "page has-nav" holds the content itself
         if verdict == "asking":
-            return next(element.iter("a", "button", "form", "iframe", *_FIELDS), None) is not None
+            return self._asks(element, links)
         return verdict != "soft" or density > 0.5
+
+    def _asks(self, element: _Element, links: Links | None) -> bool:
+        """Return whether there is something to click or fill in; links in long prose do not count."""
+        if next(element.iter("button", "form", "iframe", *_FIELDS), None) is not None:
+            return True
+        prose = text_length(element) - (links.characters if links else 0) >= _LONG_PROSE
+        return links is not None and (not prose or any(map(_is_button, element.iter("a"))))
 
     def _is_contents(self, element: _Element) -> bool:
         """Return whether this is a table of contents: links within the page, or very many links."""
         links = self._links.get(element)
         if links is None or (links.local < links.count - 1 and links.count < _MANY_LINKS):
+            return False
+        if links.count < _MANY_LINKS and _is_announced(element):
             return False
         if element.tag == "p" and links.characters > 3 * links.count:
             return False  # a sentence that names its neighbours; "A | B | C" is contents
@@ -232,7 +245,22 @@ _WRAPPERS = frozenset({"div", "section", "table"})
 _COUNTED = _LISTS | {"aside", "header", "form", "td", "li", "figure", "center", "span"}
 _FIELDS = ("input", "select", "textarea")
 _SECTIONS = frozenset({"section", "h2", "h3", "h4"})
+_NOT_LEADING = ("mailto:", "tel:")
+"""Beginnings of links that are facts, not navigation."""
 _DECIDING = frozenset({"role", "hidden", "style", "aria-hidden", "data-nosnippet"})
+
+
+def _is_button(link: _Element) -> bool:
+    return (link.get("href") or "").startswith("#") or bool(_BUTTON.search(link.get("class") or ""))
+
+
+def _is_announced(element: _Element) -> bool:
+    """Return whether a sentence ends with a colon before this list: its items are what the sentence says."""
+    before = element.getprevious()
+    if element.tag not in ("ul", "ol") or before is None or before.tag != "p" or (before.tail or "").strip():
+        return False
+    said = plain_text(before).strip()
+    return len(said) > LONGEST_LEAD and said.endswith((":", "："))
 
 
 def _names_section(element: _Element, tag: object) -> bool:
@@ -300,7 +328,7 @@ def _links_below(root: _Element) -> dict[_Element, Links]:
             break
         if element.tag == "a":
             href = element.get("href")
-            if not href:
+            if not href or href.startswith(_NOT_LEADING):
                 continue
             length = text_length(element) if len(element) else len((element.text or "").strip())
             entry = [1, length, href.startswith("#")]
