@@ -170,3 +170,29 @@ def test_steps_that_a_sentence_announces_are_kept_though_they_lead_within_the_pa
     )
     assert "Step 1" not in led
     assert "Jump" not in led
+
+
+def test_a_short_page_below_a_large_menu_is_read(read) -> None:
+    rows = "".join(f'<li><a href="/{n}">Everything about our service number {n}</a></li>' for n in range(200))
+    banner = (
+        "<section class=banner><p>An official website. Official websites end with our own name.</p></section>"
+    )
+    found = text(
+        read, f"<body>{banner}<header><nav><ul>{rows}</ul></nav></header><main>{CONTENT}</main></body>"
+    )
+    assert found == "We are open from nine to five on every working day of the week."
+
+
+@pytest.mark.parametrize("name", ["", "layout-table-of-contents"])
+def test_a_hub_keeps_what_it_says_of_its_parts(read, name: str) -> None:
+    links = "".join(f'<li><a href="/offer/{n}">Offer of the week number {n}</a></li>' for n in range(20))
+    said = "are for everybody who wants to try them first, without a card and without a fee, on any day of the week."
+    parts = "".join(
+        f"<li><h2>{part}</h2><p>{part} {said}</p><ol>{links}</ol></li>" for part in ("Boats", "Bikes")
+    )
+    page = read(f"<main><h1>Offers</h1><div class='{name}'><ol>{parts}</ol></div></main>").page
+    told = [block for block in page.blocks if said in block.text]
+    assert [(block.heading_path[-1], block.text[3:8]) for block in told] == [
+        ("Boats", "Boats"),
+        ("Bikes", "Bikes"),
+    ]

@@ -23,9 +23,11 @@ def find_main(body: _Element) -> tuple[_Element, bool]:
     """The element that holds the content, and whether the page's own markup says so.
 
     A candidate that holds next to nothing of the page's text is a mistake of the template, and
-    the next one is tried; in the end the whole body is taken.
+    the next one is tried; in the end the whole body is taken. Menus do not count: those of a large site hold
+    more text than many of its pages.
     """
-    size = text_length(body)
+    menus = _outermost(list(body.iter("nav")))
+    size = text_length(body) - sum(map(text_length, menus))
     for candidate, trusted in _candidates(body):
         length = text_length(candidate)
         if length >= _LEAST_CHARACTERS and length >= size * _LEAST_SHARE:
@@ -111,6 +113,8 @@ _MANY_LINKS = 40
 """A list of more links, and little else, is a table of contents or an index anywhere on the page."""
 _LONGEST_NAMES = 400
 _LONG_PROSE = 300
+_LONG_LINE = 100
+"""Characters of a paragraph that no table of contents has."""
 _BUTTON = re.compile(r"(?:^|[\s_-])(?:btn|button)(?:$|[\s_-])")
 LONGEST_LEAD = 60
 """Characters of the line above a table of contents, such as "Jump to a section:"."""
@@ -205,6 +209,8 @@ class Boilerplate:
             return False  # a wrapper such as "page has-nav" holds the content itself
         if verdict == "asking":
             return self._asks(element, links)
+        if verdict == "contents":
+            return not _has_prose(element)
         return verdict != "soft" or density > 0.5
 
     def _asks(self, element: _Element, links: Links | None) -> bool:
@@ -230,8 +236,8 @@ class Boilerplate:
             return False
         if links.characters / links.count > (200 if links.local == links.count else 60):
             return False
-        if element.tag in _WRAPPERS and any(
-            piece.tag in ("h1", "h2") or text_length(piece) > 100 for piece in element.iter("h1", "h2", "p")
+        if _has_prose(element) or (
+            element.tag in _WRAPPERS and next(element.iter("h1", "h2"), None) is not None
         ):
             return False  # the contents of a book and its preface share a wrapper
         text = plain_text(element)
@@ -248,6 +254,10 @@ _SECTIONS = frozenset({"section", "h2", "h3", "h4"})
 _NOT_LEADING = ("mailto:", "tel:")
 """Beginnings of links that are facts, not navigation."""
 _DECIDING = frozenset({"role", "hidden", "style", "aria-hidden", "data-nosnippet"})
+
+
+def _has_prose(element: _Element) -> bool:
+    return any(text_length(piece) > _LONG_LINE for piece in element.iter("p"))
 
 
 def _is_button(link: _Element) -> bool:
