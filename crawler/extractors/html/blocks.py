@@ -52,6 +52,7 @@ _LABELS = wordset("blocks.labels")
 _LONGEST_LABEL = 20
 _CONTENTS = wordset("blocks.contents_titles")
 _TITLE = re.compile(r"(?:^|[\s_-])(?:title|heading|label)(?:$|\s)")
+_CARD_TITLE = re.compile(r"(?:^|[\s_-])(?:title|heading|header|headline|question)(?:$|\s)")
 _CARDS = frozenset({"div", "article", "section", "a"})
 _CARD_PARENTS = frozenset({"div", "section", "main", "article"})
 _NAMED = frozenset({"a", "span", "i"})
@@ -428,20 +429,41 @@ class _Walk:
 
 
 def _cards(element: _Element) -> frozenset[_Element]:
-    """Children of one kind that each have a heading: the headings end with them."""
+    """Children of one kind that each have a heading: the headings end with them. A short first line called a
+    title becomes the heading of a card that has none."""
     if element.tag not in _CARD_PARENTS or len(element) < 2:
         return frozenset()
     kinds: dict[tuple[object, str | None], list[_Element]] = {}
     for child in element:
         if child.tag in _CARDS and child.get("class"):
             kinds.setdefault((child.tag, child.get("class")), []).append(child)
-    groups = (some for some in kinds.values() if len(some) > 1)
-    return frozenset(
-        child
-        for some in groups
-        if all(next(one.iter(*HEADINGS), None) is not None for one in some)
-        for child in some
-    )
+    found: set[_Element] = set()
+    for some in kinds.values():
+        if len(some) > 1 and (all(map(_has_heading, some)) or _name_by_titles(some)):
+            found.update(some)
+    return frozenset(found)
+
+
+def _has_heading(element: _Element) -> bool:
+    return next(element.iter(*HEADINGS), None) is not None
+
+
+def _name_by_titles(cards: list[_Element]) -> bool:
+    """Make headings of the first lines of these cards, if all are called titles and have text below."""
+    titles = [card[0] for card in cards if len(card) > 1 and not (card.text or "").strip()]
+    if len(titles) < len(cards) or any(map(_has_heading, cards)) or not all(map(_is_title, titles)):
+        return False
+    for title in titles:
+        title.tag = "h6"
+    return True
+
+
+def _is_title(element: _Element) -> bool:
+    named = element.tag in ("div", "p", "span", "strong") and _CARD_TITLE.search(element.get("class") or "")
+    if not named or next(element.iter("a", "button", "ul"), None) is not None:
+        return False
+    below = text_length(element.getparent()) if element.getparent() is not None else 0
+    return 2 < text_length(element) <= _LONGEST_BOLD and below > text_length(element)
 
 
 def _joined_item(blocks: list[Block]) -> list[Block]:
