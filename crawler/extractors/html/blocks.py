@@ -462,8 +462,9 @@ def _is_title(element: _Element) -> bool:
     named = element.tag in ("div", "p", "span", "strong") and _CARD_TITLE.search(element.get("class") or "")
     if not named or next(element.iter("a", "button", "ul"), None) is not None:
         return False
-    below = text_length(element.getparent()) if element.getparent() is not None else 0
-    return 2 < text_length(element) <= _LONGEST_BOLD and below > text_length(element)
+    card = element.getparent()
+    length = text_length(element)
+    return card is not None and 2 < length <= _LONGEST_BOLD and length < text_length(card)
 
 
 def _joined_item(blocks: list[Block]) -> list[Block]:
