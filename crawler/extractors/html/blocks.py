@@ -210,7 +210,11 @@ class _Walk:
             self._links(element, depth)
             return
         handler = self._panel if self._panels.get(element) else self._handlers.get(tag)
-        if handler is not None:
+        if tag in _CARDS and element in self._panels and self._is_below_its_heading(element):
+            self.flush()
+            with self._outline.opened():
+                self._block(element, depth)
+        elif handler is not None:
             handler(element, depth)
         elif tag not in BLOCK_TAGS:
             if tag in _NAMED and not text_length(element):
@@ -228,6 +232,14 @@ class _Walk:
             self._below_bold(element, bold, depth)
         else:
             self._block(element, depth)
+
+    def _is_below_its_heading(self, panel: _Element) -> bool:
+        """Return whether the last heading of the page is the one right before a panel without a label."""
+        before = panel.getprevious()
+        if self._panels[panel] or before is None or not self._outline.path:
+            return False
+        headings = (before,) if before.tag in HEADINGS else before.iter(*HEADINGS)
+        return any(fold(plain_text(heading)) == self._outline.path[-1] for heading in headings)
 
     def _bold_headings(self, parent: _Element | None) -> frozenset[_Element]:
         """Return the bold paragraphs of `parent` that serve as headings. One alone may be anything."""
