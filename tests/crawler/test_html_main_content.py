@@ -196,3 +196,12 @@ def test_a_hub_keeps_what_it_says_of_its_parts(read, name: str) -> None:
         ("Boats", "Boats"),
         ("Bikes", "Bikes"),
     ]
+
+
+def test_the_dates_at_the_top_of_a_start_page_are_no_menu(read) -> None:
+    buttons = '<a href="https://photos.example/1">See all the photos of last year</a> <a href="/talks">Watch the talks</a>'
+    top = f'<div class="home-header"><h2>We are back: 21 to 25 September</h2>{buttons}</div>'
+    page = read(f"<body>{top}{CONTENT * 3}</body>").page
+    assert "We are back: 21 to 25 September" in page.blocks[0].heading_path
+    named = f'<div class="header"><h2>The club of the lake</h2>{buttons}</div>'
+    assert "club of the lake" not in str(read(f"<body>{named}{CONTENT * 3}</body>").page.blocks)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from lxml.etree import _Element
 
 from crawler.discovery.urls import canonical
-from crawler.extractors.text import plain_text, text_length
+from crawler.extractors.text import HEADINGS, plain_text, text_length
 from crawler.wordset import wordlist, wordset
 
 _KNOWN_CLASSES = wordlist("main_content.known_classes")
@@ -113,6 +113,7 @@ _MANY_LINKS = 40
 """A list of more links, and little else, is a table of contents or an index anywhere on the page."""
 _LONGEST_NAMES = 400
 _LONG_PROSE = 300
+_FEW_LINKS = 3
 _LONG_LINE = 100
 """Characters of a paragraph that no table of contents has."""
 _BUTTON = re.compile(r"(?:^|[\s_-])(?:btn|button)(?:$|[\s_-])")
@@ -211,7 +212,7 @@ class Boilerplate:
             return self._asks(element, links)
         if verdict == "contents":
             return not _has_prose(element)
-        return verdict != "soft" or density > 0.5
+        return verdict != "soft" or (density > 0.5 and not _announces(element, links))
 
     def _asks(self, element: _Element, links: Links | None) -> bool:
         """Return whether there is something to click or fill in; links in long prose do not count."""
@@ -254,6 +255,14 @@ _SECTIONS = frozenset({"section", "h2", "h3", "h4"})
 _NOT_LEADING = ("mailto:", "tel:")
 """Beginnings of links that are facts, not navigation."""
 _DECIDING = frozenset({"role", "hidden", "style", "aria-hidden", "data-nosnippet"})
+
+
+def _announces(element: _Element, links: Links | None) -> bool:
+    """Return whether a heading says a date or a price next to a few buttons, as no menu does."""
+    if links is None or links.count > _FEW_LINKS:
+        return False
+    headings = (one for one in element.iter(*HEADINGS) if next(one.iterancestors("a"), None) is None)
+    return any(_DIGIT.search(plain_text(one)) and next(one.iter("a"), None) is None for one in headings)
 
 
 def _has_prose(element: _Element) -> bool:
