@@ -85,6 +85,10 @@ def extracted(body: bytes, address: str) -> str:
     return folded("\n".join([page.title, *("\n".join((*b.heading_path, b.text)) for b in page.blocks)]))
 
 
+def _redirects(file: Path) -> bool:
+    return bool(extract(SourceDocument("http://127.0.0.1/", file.read_bytes())).refresh)
+
+
 def visible(browser: Browser, addresses: Sequence[str], script: str = VISIBLE) -> Iterator[list[str]]:
     """Yield the pieces of visible text of each page, or what another script returns."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
@@ -167,6 +171,7 @@ def main() -> None:
             files = sorted(folder.rglob("*.html"))
             chosen = min(given.compare or given.pages, len(files))
             files = sorted(random.Random(given.seed).sample(files, chosen))
+            files = [file for file in files if not _redirects(file)]
             with website(folder) as start:
                 if given.compare:
                     print_compared(browser, folder, files, start)

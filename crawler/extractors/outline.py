@@ -90,6 +90,13 @@ class Outline:
         yield
         self._close(next((at for at, one in enumerate(self._stack) if one not in before), len(self._stack)))
 
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Close the last heading with the block, which opens when somebody clicks the heading."""
+        place = len(self._stack) - 1
+        yield
+        self._close(max(place, 0))
+
     def end_lent(self) -> None:
         """Close the headings that were lent by the block before."""
         self._close(next((at for at, one in enumerate(self._stack) if one.is_lent), len(self._stack)))

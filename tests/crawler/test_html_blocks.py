@@ -151,6 +151,29 @@ def test_captions_and_telling_alternative_texts_are_kept(blocks) -> None:
     ) == ["The dashboard after the first login", "Figure 1.", "See here."]
 
 
+def test_an_alternative_text_that_the_words_beside_it_repeat_is_left_out(blocks) -> None:
+    picture = '<img alt="Map of the old harbour wall">'
+    caption = "<figcaption>Map of the old harbour — wall (1840)</figcaption>"
+    line = "<br>Since May the harbour wall is closed."
+    assert blocks(
+        f"<figure>{picture}{caption}</figure>{FILLER}<p>{picture} Map of the old harbour wall{line}</p>"
+        f"{FILLER}<div>{picture}<h3>Map of the old harbour wall</h3>{picture}<p>Twelve sheets.</p></div>{picture}"
+    ) == [
+        "Map of the old harbour — wall (1840)",
+        FILLER[3:-5],
+        "Map of the old harbour wall Since May the harbour wall is closed.",
+        FILLER[3:-5],
+        "Twelve sheets.",
+    ]
+
+
+def test_a_raised_digit_behind_a_number_does_not_make_another_number(blocks) -> None:
+    assert blocks(
+        '<p>Lines 200<sup>1</sup>, 201 and <b>31</b><sup><a href="#note">2</a></sup> stop here, 40 m<sup>2</sup> of '
+        "roof, the 5<sup>th</sup> of May, $12<sup>50</sup> a day.</p>"
+    ) == ["Lines 200¹, 201 and 31² stop here, 40 m2 of roof, the 5th of May, $12⁵⁰ a day."]
+
+
 def test_every_line_stands_on_the_page_word_for_word(read) -> None:
     markup = (
         "<main><h1>T</h1><p>A <i>b</i>\n c.</p><ul><li>x  y<ol><li>z</li></ol></li></ul><table><tr><th>h1<th>h2<tr>"
@@ -185,3 +208,36 @@ def test_a_logo_that_leads_to_the_start_is_a_menu_though_it_is_a_block(read) -> 
     assert [block.text for block in blocks] == [words.strip()]
     other = markup.replace('href="/es/"', 'href="/club"')
     assert "Lamps en Español" in read(other, url="https://lamps.example/es/horario").page.text
+
+
+def test_a_price_that_a_style_sets_apart_is_a_word_of_its_own(blocks) -> None:
+    assert blocks(
+        "<div><span class=name>Black tea</span><span class=price>3.50</span></div>"
+        "<ul><li><strong>Monday</strong><span>Closed</span></li><li><b>Sunday</b><time>10:00</time><em>Guided tour</em></li></ul>"
+        "<p><span>H</span><span>ello</span> from <i>un</i><b>Cut</b> and <b>re</b><i>write</i> 2<em>nd</em></p>"
+        "<p><span>Re</span><span>written</span></p><p><span>2</span><span>4</span> hours</p>"
+    ) == [
+        "Black tea 3.50",
+        "- Monday Closed\n- Sunday 10:00 Guided tour",
+        "Hello from unCut and rewrite 2nd",
+        "Rewritten",
+        "24 hours",
+    ]
+
+
+def test_the_titles_of_cards_head_what_is_below_them(read) -> None:
+    def card(title: str, *rows: str) -> str:
+        return f'<div class="menu-card"><div class="card-header">{title}</div><p>{"</p><p>".join(rows)}</p></div>'
+
+    page = read(
+        f"<main><h1>Bar</h1>{FILLER}{card('Hot drinks', 'Tea 3.00')}{card('Soups', 'Pea 6.00')}<p>Cash only.</p></main>"
+    ).page
+    assert outline(page)[1:] == [
+        ("Tea 3.00", ("Bar", "Hot drinks"), ""),
+        ("Pea 6.00", ("Bar", "Soups"), ""),
+        ("Cash only.", ("Bar",), ""),
+    ]
+    linked = read(
+        f"<main><h1>Bar</h1>{FILLER}{card('<a href=/tea>Tea</a>', 'From 3.00')}{card('Soups', 'Pea')}</main>"
+    ).page
+    assert {block.heading_path for block in linked.blocks} == {("Bar",)}

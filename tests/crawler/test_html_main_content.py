@@ -132,3 +132,76 @@ def test_a_class_that_banners_have_too_does_not_drop_prose(read, name: str) -> N
     assert "twelve pounds" in text(read, f"<main>{CONTENT}{prose}</main>")
     asking = f'<div class="{name}"><p>JUNK</p><form><input></form></div>'
     assert "JUNK" not in text(read, f"<main>{CONTENT}{asking}</main>")
+
+
+def test_the_cookies_of_a_privacy_policy_are_no_banner(read) -> None:
+    policy = "<p>Two small files remember your language and your basket until you close the window. KEPT</p>"
+    section = f'<div class="row cookies-row"><a id=cookies><h2>Cookies</h2></a><div class="cookies-content">{policy}'
+    assert "KEPT" in text(read, f"<main>{CONTENT * 12}{section}</div></div></main>")
+    linked = f'{section}{policy * 4}<p>More is in <a href="/law">the law</a>.</p></div></div>'
+    assert "KEPT" in text(read, f"<main>{CONTENT * 12}{linked}</main>")
+    for answer in ("<button>Accept</button>", '<a href="#" class=btn>Accept</a>'):
+        told = "<p>This website uses JUNK that your browser keeps for us.</p>" * 9
+        banner = f'<div id="cookies"><h2>Cookies</h2>{told}{answer}</div>'
+        assert "JUNK" not in text(read, f"<main>{CONTENT * 12}{banner}</main>")
+
+
+def test_a_list_of_addresses_to_write_to_is_no_menu(read) -> None:
+    rows = "".join(
+        f'<li><a href="mailto:{to}@example.com">{to}@example.com</a></li>'
+        for to in ("press", "shop", "tours")
+    )
+    call = "".join(f'<li><a href="tel:+4930555{n}">030 555 {n}</a></li>' for n in range(3))
+    found = text(
+        read,
+        f"<body><div class=row>{CONTENT}<ul>{rows}</ul></div><div class=row><h2>Call</h2><ul>{call}</ul></div></body>",
+    )
+    assert "- press@example.com\n- shop@example.com\n- tours@example.com" in found
+    assert "- 030 555 0\n- 030 555 1\n- 030 555 2" in found
+
+
+def test_steps_that_a_sentence_announces_are_kept_though_they_lead_within_the_page(read) -> None:
+    steps = "".join(f'<li><a href="#s{n}">Step {n} of the loan</a></li>' for n in range(1, 5))
+    told = "<p>You borrow a boat from the club in four steps, each explained below. The steps are:</p>"
+    found = text(read, f"<main><h1>Loans</h1>{CONTENT[23:]}{told}<ol>{steps}</ol>{CONTENT}</main>")
+    assert "The steps are:\n\n1. Step 1 of the loan\n2. Step 2 of the loan" in found
+    led = text(
+        read, f"<main><h1>Loans</h1>{CONTENT[23:]}<p>Jump to a section:</p><ol>{steps}</ol>{CONTENT}</main>"
+    )
+    assert "Step 1" not in led
+    assert "Jump" not in led
+
+
+def test_a_short_page_below_a_large_menu_is_read(read) -> None:
+    rows = "".join(f'<li><a href="/{n}">Everything about our service number {n}</a></li>' for n in range(200))
+    banner = (
+        "<section class=banner><p>An official website. Official websites end with our own name.</p></section>"
+    )
+    found = text(
+        read, f"<body>{banner}<header><nav><ul>{rows}</ul></nav></header><main>{CONTENT}</main></body>"
+    )
+    assert found == "We are open from nine to five on every working day of the week."
+
+
+@pytest.mark.parametrize("name", ["", "layout-table-of-contents"])
+def test_a_hub_keeps_what_it_says_of_its_parts(read, name: str) -> None:
+    links = "".join(f'<li><a href="/offer/{n}">Offer of the week number {n}</a></li>' for n in range(20))
+    said = "are for everybody who wants to try them first, without a card and without a fee, on any day of the week."
+    parts = "".join(
+        f"<li><h2>{part}</h2><p>{part} {said}</p><ol>{links}</ol></li>" for part in ("Boats", "Bikes")
+    )
+    page = read(f"<main><h1>Offers</h1><div class='{name}'><ol>{parts}</ol></div></main>").page
+    told = [block for block in page.blocks if said in block.text]
+    assert [(block.heading_path[-1], block.text[3:8]) for block in told] == [
+        ("Boats", "Boats"),
+        ("Bikes", "Bikes"),
+    ]
+
+
+def test_the_dates_at_the_top_of_a_start_page_are_no_menu(read) -> None:
+    buttons = '<a href="https://photos.example/1">See all the photos of last year</a> <a href="/talks">Watch the talks</a>'
+    top = f'<div class="home-header"><h2>We are back: 21 to 25 September</h2>{buttons}</div>'
+    page = read(f"<body>{top}{CONTENT * 3}</body>").page
+    assert "We are back: 21 to 25 September" in page.blocks[0].heading_path
+    named = f'<div class="header"><h2>The club of the lake</h2>{buttons}</div>'
+    assert "club of the lake" not in str(read(f"<body>{named}{CONTENT * 3}</body>").page.blocks)

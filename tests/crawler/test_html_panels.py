@@ -34,6 +34,17 @@ def test_what_a_click_opens_is_content_below_its_label(read, markup: str) -> Non
     assert page.text.count("How to pay?") == 0, "the label is said once, as the heading"
 
 
+def test_what_comes_after_a_panel_is_not_below_the_heading_that_opens_it(read) -> None:
+    panel = f"<h2><button aria-controls=pay>How to pay?</button></h2><div id=pay hidden><h3>Cash</h3><p>{ANSWER}</p></div>"
+    page = read(
+        f"<main><h1>Shop</h1><div>{panel}</div><p>The shop has two floors and a garden.</p></main>"
+    ).page
+    assert [(block.text, block.heading_path) for block in page.blocks] == [
+        (ANSWER, ("Shop", "How to pay?", "Cash")),
+        ("The shop has two floors and a garden.", ("Shop",)),
+    ]
+
+
 @pytest.mark.parametrize(
     "markup",
     [

@@ -67,6 +67,14 @@ def test_an_article_names_its_author_and_dates(read) -> None:
     assert lines(read, ld([article])) == {("The bridge",): ["Author\tAnn, Ben", "Published\t2025-02-12"]}
 
 
+def test_a_headline_with_other_quotation_marks_is_the_heading_of_the_page(read) -> None:
+    article = {"@type": "NewsArticle", "headline": "The town’s bridge", "datePublished": "2025-02-12"}
+    page = read(
+        f"<title>The town’s bridge</title>{ld(article)}<main><h1>The town's bridge</h1>{TEXT}</main>"
+    ).page
+    assert [block.heading_path for block in page.blocks] == [("The town's bridge",), ("The town's bridge",)]
+
+
 def test_a_business_gives_its_telephone_and_hours(read) -> None:
     shop = {"@type": "Store", "name": "Acme", "telephone": "0555 12", "openingHours": ["Mo-Fr 9-18", "Sa 9-12"],
             "address": {"streetAddress": "Mill Lane 3", "addressLocality": "Eastwater"}}  # fmt: skip

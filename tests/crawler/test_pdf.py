@@ -248,3 +248,56 @@ def test_lines_of_dots_cost_little():
     started = time.process_time()
     read(raw_pdf(content))
     assert time.process_time() - started < 10
+
+
+def test_pieces_of_a_sentence_are_no_cells_and_keep_their_spaces():
+    made = FPDF()
+    made.add_page()
+    made.set_font("Helvetica", size=11)
+    made.y = 40
+    for line in (
+        "Nimmt man am Morgen immer einen Kamm mit",
+        "Es kommt im Sommer ein Mann mit Hammer",
+        "Wer im Wasser ist",
+    ):
+        made.set_x(20)
+        for word in line.split(" "):
+            for piece in (word, " "):
+                made.cell(made.get_string_width(piece), 6, piece)
+        made.ln(14)
+    (block,) = told(bytes(made.output()))
+    assert block[0].startswith("Nimmt man am Morgen immer einen Kamm mit Es kommt im Sommer")
+    assert block[2] == "text"
+
+
+def test_large_text_with_nothing_under_it_is_kept():
+    body = pdf(
+        [
+            [
+                ("h1", "Tool shed"),
+                ("h2", "Open on"),
+                ("h2", "Saturday 9 to 2"),
+                ("h2", "Fees"),
+                ("p", LOREM * 3),
+            ]
+        ]
+    )
+    assert [(text, path) for text, path, _, _ in told(body)] == [
+        ("Open on", ("Tool shed",)),
+        ("Saturday 9 to 2", ("Tool shed",)),
+        ((LOREM * 3).strip(), ("Tool shed", "Fees")),
+    ]
+    assert told(pdf([[("p", LOREM)], [("h1", "The end")]]))[-1] == ("The end", (), "text", "page=2")
+
+
+def test_prices_written_before_a_long_column_of_names_stay_with_them():
+    names = [f"Garden tool number {number}" for number in range(20)]
+    content = b"BT /F1 10 Tf 14 TL 60 700 Td " + b" T* ".join(f"(${n}) Tj".encode() for n in range(20))
+    content += (
+        b" ET BT /F1 10 Tf 14 TL 100 700 Td "
+        + b" T* ".join(f"({name}) Tj".encode() for name in names)
+        + b" ET"
+    )
+    (block,) = told(raw_pdf(content))
+    assert block[2] == "table"
+    assert block[0].split("\n")[13] == "$13\tGarden tool number 13"

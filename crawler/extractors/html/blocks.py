@@ -27,7 +27,7 @@ from crawler.extractors.html.lists_and_tables import (
     table_lines,
     term_name,
 )
-from crawler.extractors.html.main_content import Boilerplate, is_callout
+from crawler.extractors.html.main_content import LONGEST_LEAD, Boilerplate, is_callout
 from crawler.extractors.language import primary_language
 from crawler.extractors.outline import Outline, anchor_of
 from crawler.extractors.text import (
@@ -51,8 +51,8 @@ _LABELS = wordset("blocks.labels")
 """Titles of notes that say nothing of their subject."""
 _LONGEST_LABEL = 20
 _CONTENTS = wordset("blocks.contents_titles")
-_LONGEST_LEAD = 60
 _TITLE = re.compile(r"(?:^|[\s_-])(?:title|heading|label)(?:$|\s)")
+_CARD_TITLE = re.compile(r"(?:^|[\s_-])(?:title|heading|header|headline|question)(?:$|\s)")
 _CARDS = frozenset({"div", "article", "section", "a"})
 _CARD_PARENTS = frozenset({"div", "section", "main", "article"})
 _NAMED = frozenset({"a", "span", "i"})
@@ -61,6 +61,7 @@ _SHORT_LINK = 30
 _TELLING = 20
 """Characters from which on the name of a picture tells something."""
 _LONGEST_BOLD = 80
+_WORD = re.compile(r"\w+")
 _FILE_NAME = re.compile(r"\S*[./_]\S*$")
 _ENDS = (".", "!", "。", "！")
 """Of a sentence, not of the heading of a menu or form ("Was this page helpful?")."""
@@ -96,6 +97,8 @@ class _Walk:
         self._marker = ""
         self._callouts = 0
         self._ended = False
+        self._alternative: Block | None = None
+        """The block made from the last alternative text."""
         self._bold: dict[_Element, frozenset[_Element]] = {}
         self._in_links = False
         self._language = self._declared = ""
@@ -167,6 +170,7 @@ class _Walk:
 
     def _add(self, text: str, kind: BlockKind) -> None:
         self._outline.use()
+        self._remove_repeated(text)
         self.blocks.append(Block(text, self._outline.path, kind, self._outline.anchor, self._language))
 
     def _add_lines(self, lines: list[str], kind: BlockKind) -> None:
@@ -194,7 +198,7 @@ class _Walk:
         """Remove the title or the lead ("Jump to a section:") of a table of contents."""
         before, last = contents.getprevious(), self.blocks[-1] if self.blocks else None
         if before is not None and before.tag == "p" and last is not None and last.kind == "text":
-            is_lead = len(last.text) <= _LONGEST_LEAD and last.text == fold(plain_text(before))
+            is_lead = len(last.text) <= LONGEST_LEAD and last.text == fold(plain_text(before))
             if is_lead and (last.text.endswith((":", "：")) or _names_contents(last.text)):
                 self.linkish.discard(len(self.blocks) - 1)
                 self.blocks.pop()
@@ -206,7 +210,11 @@ class _Walk:
             self._links(element, depth)
             return
         handler = self._panel if self._panels.get(element) else self._handlers.get(tag)
-        if handler is not None:
+        if tag in _CARDS and element in self._panels and self._is_below_its_heading(element):
+            self.flush()
+            with self._outline.opened():
+                self._block(element, depth)
+        elif handler is not None:
             handler(element, depth)
         elif tag not in BLOCK_TAGS:
             if tag in _NAMED and not text_length(element):
@@ -224,6 +232,14 @@ class _Walk:
             self._below_bold(element, bold, depth)
         else:
             self._block(element, depth)
+
+    def _is_below_its_heading(self, panel: _Element) -> bool:
+        """Return whether the last heading of the page is the one right before a panel without a label."""
+        before = panel.getprevious()
+        if self._panels[panel] or before is None or not self._outline.path:
+            return False
+        headings = (before,) if before.tag in HEADINGS else before.iter(*HEADINGS)
+        return any(fold(plain_text(heading)) == self._outline.path[-1] for heading in headings)
 
     def _bold_headings(self, parent: _Element | None) -> frozenset[_Element]:
         """Return the bold paragraphs of `parent` that serve as headings. One alone may be anything."""
@@ -288,6 +304,7 @@ class _Walk:
         self.flush()
         text = fold(raw_text(element, self._drops))
         if any(map(str.isalnum, text)):
+            self._remove_repeated(text)
             self._outline.push(int(element.tag[1]), text, anchor_of(element))
 
     def _label(self, element: _Element) -> None:
@@ -398,7 +415,19 @@ class _Walk:
         if len(alt) < _TELLING or " " not in alt or "".join(self._inline).strip():
             return
         self.flush()
-        self._add(alt, "text")
+        beside = self.blocks[-1].text if self.blocks else ""
+        if not any(_begins_with(text, alt) for text in (beside, *self._outline.path[-1:])):
+            self._add(alt, "text")
+            self._alternative = self.blocks[-1]
+
+    def _remove_repeated(self, text: str) -> None:
+        """Remove the alternative text of a picture that the text or heading below it says too."""
+        if (
+            self.blocks
+            and self.blocks[-1] is self._alternative
+            and _begins_with(text, self._alternative.text)
+        ):
+            self.blocks.pop()
 
     def _wordless(self, element: _Element) -> None:
         """Read the label of a link or a picture without text: inside a sentence as its words, else as a
@@ -412,20 +441,42 @@ class _Walk:
 
 
 def _cards(element: _Element) -> frozenset[_Element]:
-    """Children of one kind that each have a heading: the headings end with them."""
+    """Children of one kind that each have a heading: the headings end with them. A short first line called a
+    title becomes the heading of a card that has none."""
     if element.tag not in _CARD_PARENTS or len(element) < 2:
         return frozenset()
     kinds: dict[tuple[object, str | None], list[_Element]] = {}
     for child in element:
         if child.tag in _CARDS and child.get("class"):
             kinds.setdefault((child.tag, child.get("class")), []).append(child)
-    groups = (some for some in kinds.values() if len(some) > 1)
-    return frozenset(
-        child
-        for some in groups
-        if all(next(one.iter(*HEADINGS), None) is not None for one in some)
-        for child in some
-    )
+    found: set[_Element] = set()
+    for some in kinds.values():
+        if len(some) > 1 and (all(map(_has_heading, some)) or _name_by_titles(some)):
+            found.update(some)
+    return frozenset(found)
+
+
+def _has_heading(element: _Element) -> bool:
+    return next(element.iter(*HEADINGS), None) is not None
+
+
+def _name_by_titles(cards: list[_Element]) -> bool:
+    """Make headings of the first lines of these cards, if all are called titles and have text below."""
+    titles = [card[0] for card in cards if len(card) > 1 and not (card.text or "").strip()]
+    if len(titles) < len(cards) or any(map(_has_heading, cards)) or not all(map(_is_title, titles)):
+        return False
+    for title in titles:
+        title.tag = "h6"
+    return True
+
+
+def _is_title(element: _Element) -> bool:
+    named = element.tag in ("div", "p", "span", "strong") and _CARD_TITLE.search(element.get("class") or "")
+    if not named or next(element.iter("a", "button", "ul"), None) is not None:
+        return False
+    card = element.getparent()
+    length = text_length(element)
+    return card is not None and 2 < length <= _LONGEST_BOLD and length < text_length(card)
 
 
 def _joined_item(blocks: list[Block]) -> list[Block]:
@@ -443,6 +494,12 @@ def _joined_item(blocks: list[Block]) -> list[Block]:
         else:
             joined.append(block)
     return joined
+
+
+def _begins_with(text: str, words: str) -> bool:
+    """Return whether a text begins with these words, whatever signs are between them."""
+    said = _WORD.findall(words.casefold())
+    return _WORD.findall(text[: 2 * len(words)].casefold())[: len(said)] == said
 
 
 def _is_label(element: _Element) -> bool:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, pairwise
 
 from lxml import etree
 from lxml.etree import _Element
@@ -220,6 +220,8 @@ def _blocks(body: _Element, markup: str, url: str) -> tuple[Block, ...]:
             shadow.tag = "div"  # the only kind of template that browsers show
     etree.strip_elements(body, "script", "style", "template", with_tail=False)
     _open_noscript(body)
+    _raise_digits(body)
+    _part_columns(body)
     panels = find_panels(body, markup)
     main, trusted = find_main(body)
     blocks = read_blocks(main, Boilerplate(main, trusted=trusted, panels=panels, url=url), panels)
@@ -229,6 +231,50 @@ def _blocks(body: _Element, markup: str, url: str) -> tuple[Block, ...]:
         # A page of links alone still helps to find things; an index of thousands does not.
         blocks = read_blocks(main, Boilerplate(main, trusted=trusted, lenient=True))
     return blocks
+
+
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_LONGEST_RAISED = 3
+
+
+def _raise_digits(body: _Element) -> None:
+    """Write the mark of a footnote, a power or cents behind a number as raised digits: otherwise "200" with
+    the mark 1 becomes the number 2001."""
+    for raised in list(body.iter("sup")):
+        before, parent = raised.getprevious(), raised.getparent()
+        above = parent.text if parent is not None else ""
+        said = (above if before is None else before.tail or before.text) or ""
+        mark = fold(plain_text(raised))
+        if said[-1:].isdigit() and mark.isdigit() and len(mark) <= _LONGEST_RAISED:
+            for child in list(raised):
+                raised.remove(child)
+            raised.text = mark.translate(_RAISED)
+
+
+_COLUMNS = frozenset({"span", "strong", "b", "em", "i", "time", "small", "a"})
+_ROWS = frozenset({"div", "li", "dt", "dd", "p", "a", "summary"})
+
+
+def _part_columns(body: _Element) -> None:
+    """Put a space between inline elements that a style sets apart, such as a drink and its price in one row:
+    where nothing but such elements is in the row, and a word ends where the next element begins."""
+    for row in body.iter(*_ROWS):
+        if len(row) < 2 or (row.text or "").strip() or any((child.tail or "").strip() for child in row):
+            continue
+        for before, column in pairwise(row):
+            parted = before.tail or before.tag not in _COLUMNS or column.tag not in _COLUMNS
+            if not parted and _begins_word(plain_text(before), bounded_text(column, 2)):
+                before.tail = " "
+
+
+def _begins_word(before: str, after: str) -> bool:
+    """Return whether a word begins: a number after letters, or a capital after a small letter or a digit."""
+    last, first = before[-1:], after[:1]
+    if len(before.strip()) < 2 or not first:
+        return False
+    if first.isdigit():
+        return last.isalpha()
+    return first.isupper() and (last.islower() or last.isdigit() or last in ".)€%")
 
 
 def _open_noscript(body: _Element) -> None:

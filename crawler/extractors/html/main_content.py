@@ -8,7 +8,7 @@ from functools import lru_cache
 from lxml.etree import _Element
 
 from crawler.discovery.urls import canonical
-from crawler.extractors.text import plain_text, text_length
+from crawler.extractors.text import HEADINGS, plain_text, text_length
 from crawler.wordset import wordlist, wordset
 
 _KNOWN_CLASSES = wordlist("main_content.known_classes")
@@ -23,9 +23,11 @@ def find_main(body: _Element) -> tuple[_Element, bool]:
     """The element that holds the content, and whether the page's own markup says so.
 
     A candidate that holds next to nothing of the page's text is a mistake of the template, and
-    the next one is tried; in the end the whole body is taken.
+    the next one is tried; in the end the whole body is taken. Menus do not count: those of a large site hold
+    more text than many of its pages.
     """
-    size = text_length(body)
+    menus = _outermost(list(body.iter("nav")))
+    size = text_length(body) - sum(map(text_length, menus))
     for candidate, trusted in _candidates(body):
         length = text_length(candidate)
         if length >= _LEAST_CHARACTERS and length >= size * _LEAST_SHARE:
@@ -110,6 +112,13 @@ _LONG_ENOUGH_TO_BE_CONTENT = 160
 _MANY_LINKS = 40
 """A list of more links, and little else, is a table of contents or an index anywhere on the page."""
 _LONGEST_NAMES = 400
+_LONG_PROSE = 300
+_FEW_LINKS = 3
+_LONG_LINE = 100
+"""Characters of a paragraph that no table of contents has."""
+_BUTTON = re.compile(r"(?:^|[\s_-])(?:btn|button)(?:$|[\s_-])")
+LONGEST_LEAD = 60
+"""Characters of the line above a table of contents, such as "Jump to a section:"."""
 _DIGIT = re.compile(r"\d")
 
 
@@ -200,13 +209,24 @@ class Boilerplate:
         if text_length(element) > self._size // 2 and (density < 0.7 or self.lenient):
             return False  # a wrapper such as "page has-nav" holds the content itself
         if verdict == "asking":
-            return next(element.iter("a", "button", "form", "iframe", *_FIELDS), None) is not None
-        return verdict != "soft" or density > 0.5
+            return self._asks(element, links)
+        if verdict == "contents":
+            return not _has_prose(element)
+        return verdict != "soft" or (density > 0.5 and not _announces(element, links))
+
+    def _asks(self, element: _Element, links: Links | None) -> bool:
+        """Return whether there is something to click or fill in; links in long prose do not count."""
+        if next(element.iter("button", "form", "iframe", *_FIELDS), None) is not None:
+            return True
+        prose = text_length(element) - (links.characters if links else 0) >= _LONG_PROSE
+        return links is not None and (not prose or any(map(_is_button, element.iter("a"))))
 
     def _is_contents(self, element: _Element) -> bool:
         """Return whether this is a table of contents: links within the page, or very many links."""
         links = self._links.get(element)
         if links is None or (links.local < links.count - 1 and links.count < _MANY_LINKS):
+            return False
+        if links.count < _MANY_LINKS and _is_announced(element):
             return False
         if element.tag == "p" and links.characters > 3 * links.count:
             return False  # a sentence that names its neighbours; "A | B | C" is contents
@@ -217,8 +237,8 @@ class Boilerplate:
             return False
         if links.characters / links.count > (200 if links.local == links.count else 60):
             return False
-        if element.tag in _WRAPPERS and any(
-            piece.tag in ("h1", "h2") or text_length(piece) > 100 for piece in element.iter("h1", "h2", "p")
+        if _has_prose(element) or (
+            element.tag in _WRAPPERS and next(element.iter("h1", "h2"), None) is not None
         ):
             return False  # the contents of a book and its preface share a wrapper
         text = plain_text(element)
@@ -232,7 +252,34 @@ _WRAPPERS = frozenset({"div", "section", "table"})
 _COUNTED = _LISTS | {"aside", "header", "form", "td", "li", "figure", "center", "span"}
 _FIELDS = ("input", "select", "textarea")
 _SECTIONS = frozenset({"section", "h2", "h3", "h4"})
+_NOT_LEADING = ("mailto:", "tel:")
+"""Beginnings of links that are facts, not navigation."""
 _DECIDING = frozenset({"role", "hidden", "style", "aria-hidden", "data-nosnippet"})
+
+
+def _announces(element: _Element, links: Links | None) -> bool:
+    """Return whether a heading says a date or a price next to a few buttons, as no menu does."""
+    if links is None or links.count > _FEW_LINKS:
+        return False
+    headings = (one for one in element.iter(*HEADINGS) if next(one.iterancestors("a"), None) is None)
+    return any(_DIGIT.search(plain_text(one)) and next(one.iter("a"), None) is None for one in headings)
+
+
+def _has_prose(element: _Element) -> bool:
+    return any(text_length(piece) > _LONG_LINE for piece in element.iter("p"))
+
+
+def _is_button(link: _Element) -> bool:
+    return (link.get("href") or "").startswith("#") or bool(_BUTTON.search(link.get("class") or ""))
+
+
+def _is_announced(element: _Element) -> bool:
+    """Return whether a sentence ends with a colon before this list: its items are what the sentence says."""
+    before = element.getprevious()
+    if element.tag not in ("ul", "ol") or before is None or before.tag != "p" or (before.tail or "").strip():
+        return False
+    said = plain_text(before).strip()
+    return len(said) > LONGEST_LEAD and said.endswith((":", "："))
 
 
 def _names_section(element: _Element, tag: object) -> bool:
@@ -300,7 +347,7 @@ def _links_below(root: _Element) -> dict[_Element, Links]:
             break
         if element.tag == "a":
             href = element.get("href")
-            if not href:
+            if not href or href.startswith(_NOT_LEADING):
                 continue
             length = text_length(element) if len(element) else len((element.text or "").strip())
             entry = [1, length, href.startswith("#")]

@@ -80,15 +80,18 @@ def facts_not_shown(blocks: Sequence[Block], visible: tuple[Block, ...], heading
     if not blocks:
         return ()
     said = "".join(_squeezed(text) for block in visible for text in (*block.heading_path, block.text))
+    tops = (block.heading_path[0] for block in visible if block.heading_path)
+    own = next((top for top in tops if _squeezed(top) == _squeezed(heading)), heading)
     left = []
     for block in blocks:
         path = tuple(name for name in block.heading_path if _squeezed(name) != _squeezed(heading))
+        path = path or (block.heading_path and (own,))
         if block.kind == "table":
             lines = [line for line in block.text.split("\n") if not _fact_said(line, said)]
             if lines:
-                left.append(Block("\n".join(lines), path or block.heading_path, "table"))
+                left.append(Block("\n".join(lines), path, "table"))
         elif not _text_said(block.text, said):
-            left.append(Block(block.text, path or block.heading_path, block.kind))
+            left.append(Block(block.text, path, block.kind))
     return tuple(left)
 
 

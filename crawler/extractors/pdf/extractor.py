@@ -24,7 +24,7 @@ from crawler.extractors.outline import Outline
 from crawler.extractors.pdf.lines import Deadline, Line, page_lines, without_running_lines
 from crawler.extractors.pdf.paragraphs import Bookmarks, HeadingFinder, Joiner, ends_open, find_tables
 from crawler.extractors.text import fold, name_in_address
-from crawler.page import Block
+from crawler.page import Block, BlockKind
 
 _STREAM_BYTES = 16_000_000
 """Limit for the drawing of one page, unpacked; a page of text has a hundredth of it."""
@@ -110,10 +110,17 @@ def _limits(limits: FileLimits) -> dict[str, Any]:
 
 
 def _blocks(pages: Sequence[list[Line]], bookmarks: Bookmarks, deadline: Deadline) -> tuple[Block, ...]:
-    outline = Outline()
     headings = HeadingFinder(pages, bookmarks)
     joiner = Joiner(pages)
     blocks: list[Block] = []
+    page_of: dict[str, int] = {}
+
+    def add(text: str, kind: BlockKind, page: int) -> None:
+        outline.use()
+        blocks.append(Block(text, outline.path, kind, f"page={page}"))
+
+    # Large text with nothing under it is all that a notice says there: "Saturday 9 am to 2 pm".
+    outline = Outline(lambda heading: add(heading, "text", page_of[heading]))
     for number, lines in enumerate(pages):
         deadline.check()
         tabled = {place for start, end, _ in find_tables(lines) for place in range(start, end)}
@@ -124,7 +131,9 @@ def _blocks(pages: Sequence[list[Line]], bookmarks: Bookmarks, deadline: Deadlin
         for heading, stretch in _stretches(lines, starts):
             if heading is not None:
                 level, said = heading
-                outline.push(level, joiner.joined([line.text for line in said]), "")
+                text = joiner.joined([line.text for line in said])
+                outline.push(level, text, "")
+                page_of[text] = number + 1
             for paragraph in joiner.paragraphs(stretch):
                 text = joiner.text(paragraph)
                 if not any(map(str.isalnum, text)):
@@ -134,8 +143,9 @@ def _blocks(pages: Sequence[list[Line]], bookmarks: Bookmarks, deadline: Deadlin
                     joined = joiner.joined([before.text, text])
                     blocks[-1] = Block(joined, before.heading_path, "text", before.anchor)
                 else:
-                    blocks.append(Block(text, outline.path, paragraph.kind, f"page={number + 1}"))
+                    add(text, paragraph.kind, number + 1)
                 first = False
+    outline.end()
     return tuple(blocks)
 
 

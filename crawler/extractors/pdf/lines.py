@@ -20,6 +20,10 @@ _WORD_GAP = 160
 _WIDE = 1000
 _LETTER = 0.5
 """Usual width of a letter, in heights of the font."""
+_WIDE_LETTERS = re.compile("[mwMW@%—]")
+_WIDER = 0.3
+_TYPED = 0.6
+"""Width of a letter of a typewriter face."""
 _CELL_GAP = 0.8
 """Gap from which on two pieces are two cells, in heights of the font."""
 
@@ -110,20 +114,23 @@ class _Gatherer:
 
     def _add(self, part: str, cm: list[float], tm: list[float], font: Any, size: float) -> None:
         line = self._line
+        goes_on = bool(line.parts) and not (line.parts[-1][-1:].isspace() or part[:1].isspace())
         line.parts.append(part)
         letters = len(part.strip())
         if not letters:
+            if line.cells:
+                line.cells[-1] = (line.cells[-1][0], line.cells[-1][1] + part)
             return
         if line.place is None:
             line.place = _place(tm, cm)
         face = str(font.get("/BaseFont", "")).lower() if font is not None else ""
         height = abs(size) * _scale(tm, cm)
         x = _place(tm, cm)[0]
-        if not line.cells or x - line.end > _CELL_GAP * height:
+        if not line.cells or (x - line.end > _CELL_GAP * height and not goes_on):
             line.cells.append((x, part))
         else:
             line.cells[-1] = (line.cells[-1][0], line.cells[-1][1] + part)
-        line.end = max(line.end, x + _LETTER * height * len(part.rstrip()))
+        line.end = max(line.end, x + height * _width(part.rstrip(), face))
         line.sizes[round(height, 1)] += letters
         line.bold += letters * any(word in face for word in _BOLD)
         line.code += letters * any(word in face for word in _TYPEWRITER)
@@ -146,6 +153,13 @@ class _Gatherer:
                 cells=tuple((place, text.strip()) for place, text in line.cells),
             )
         )
+
+
+def _width(text: str, face: str) -> float:
+    """Return about how wide a text is, in heights of the font."""
+    if any(word in face for word in _TYPEWRITER):
+        return _TYPED * len(text)
+    return _LETTER * len(text) + _WIDER * len(_WIDE_LETTERS.findall(text))
 
 
 def _place(tm: list[float], cm: list[float]) -> tuple[float, float]:

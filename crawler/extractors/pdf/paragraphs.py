@@ -131,6 +131,9 @@ _NARROW = 0.4
 """Width of a narrow letter, in heights of the font."""
 _LOOK_BACK = 8
 """Rows that are searched for one at the height of a line."""
+_LOOK_FAR = 60
+_AMOUNT = 8
+"""Characters of a price or number: only next to these a column is as likely as a second column of text."""
 _MOST_COLUMNS = 20
 
 
@@ -174,8 +177,10 @@ def _rows(lines: Sequence[Line]) -> Iterator[_Row]:
     rows: list[_Row] = []
     for place, line in enumerate(lines):
         cells = [cell for cell in line.cells if cell[1]]
-        near = (row for row in reversed(rows[-_LOOK_BACK:]) if abs(row.line.y - line.y) < 0.4 * line.size)
-        row = next(near, None)
+        row = next((row for row in reversed(rows[-_LOOK_BACK:]) if _is_level(row, line)), None)
+        if row is None:
+            far = reversed(rows[-_LOOK_FAR:-_LOOK_BACK])
+            row = next((row for row in far if _is_level(row, line) and _has_amount(row, line)), None)
         if row is not None and row.cells and cells and row.cells[-1][0] < cells[0][0]:
             row.cells += cells
             row.last = place
@@ -185,6 +190,14 @@ def _rows(lines: Sequence[Line]) -> Iterator[_Row]:
                 at -= 1
             rows.insert(at, _Row(place, place, line, sorted(cells)))
     yield from rows
+
+
+def _is_level(row: _Row, line: Line) -> bool:
+    return abs(row.line.y - line.y) < 0.4 * line.size
+
+
+def _has_amount(row: _Row, line: Line) -> bool:
+    return bool(row.cells) and min(len(row.cells[-1][1]), len(line.text.strip())) <= _AMOUNT
 
 
 def _is_beside(row: _Row, line: Line, cells: Sequence[tuple[float, str]]) -> bool:
