@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,8 +21,9 @@ from server.storage.statements import among
 from server.storage.store import SiteRows, columns_of
 
 BATCH = 1000
-MOST_KEPT = 3000
-"""Maximum number of chunks that a process keeps in memory, for all sites together."""
+MOST_KEPT = 6000
+"""Maximum number of chunks that a process keeps in memory, for all sites together: 8 MB, and 4 MB for the
+texts of their pages."""
 ZERO: ColumnElement[int] = literal_column("0")
 NEVER: ColumnElement[int] = literal_column("2147483647")
 
@@ -126,10 +127,13 @@ class _Kept:
         self.texts: dict[tuple[LiveState, str], str] = {}
         self.links: dict[tuple[LiveState, str], tuple[tuple[str, str], ...]] = {}
 
-    def bound(self) -> None:
-        """Empty the cache when it is too large."""
-        if len(self.chunks) + sum(map(len, self.pages.copy().values())) > MOST_KEPT:
+    def add(self, state: LiveState, read: Iterable[Chunk]) -> list[Chunk]:
+        """Keep chunks, and return the kept ones: caches of what is derived from a chunk find the same object
+        again. The cache is emptied when it is too large."""
+        if len(self.chunks) > MOST_KEPT:
             self.chunks, self.pages, self.texts, self.links = {}, {}, {}, {}
+        kept = self.chunks
+        return [kept.setdefault((state, chunk.id), chunk) for chunk in read]
 
 
 _kept: WeakKeyDictionary[Database, _Kept] = WeakKeyDictionary()
@@ -218,9 +222,7 @@ class ContentReader(SiteRows):
             missing = [id for id in ids if id not in found]
             if missing:
                 read = self._loaded(missing, {**self._values, "generation": state[1]})
-                found |= read
-                kept.update({(state, id): chunk for id, chunk in read.items()})
-                self._kept.bound()
+                found |= {chunk.id: chunk for chunk in self._kept.add(state, read.values())}
         hides = self.holdout.hides
         return {id: found[id] for id in ids if id in found and not hides(found[id].url)}
 
@@ -233,13 +235,11 @@ class ContentReader(SiteRows):
         if self._generation is not None:
             return self._page(url, self._values)
         state = self._state()
-        kept = self._kept.pages
-        found = kept.get((state, url))
+        found = self._kept.pages.get((state, url))
         if found is None:
-            found = self._page(url, {**self._values, "generation": state[1]})
+            found = self._kept.add(state, self._page(url, {**self._values, "generation": state[1]}))
             if found:
-                kept[state, url] = found
-                self._kept.bound()
+                self._kept.pages[state, url] = found
         return list(found)
 
     def page_text(self, url: str) -> str:
