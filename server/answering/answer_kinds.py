@@ -1,6 +1,7 @@
 """Questions for a price, a phone number or an email address: the answer must contain one."""
 
 import re
+from functools import lru_cache
 
 from server.languages.loader import alternatives, compiled
 
@@ -20,9 +21,10 @@ _KINDS = (
 )
 
 
-def requested_facts(question: str) -> list[re.Pattern[str]]:
-    """Return a pattern for each kind of fact that the question asks for."""
-    return [fact for asks, fact in _KINDS if asks.search(question)]
+@lru_cache(maxsize=1000)
+def requested_facts(question: str) -> tuple[re.Pattern[str], ...]:
+    """Return a pattern for each kind of fact that the question asks for, which several steps need."""
+    return tuple(fact for asks, fact in _KINDS if asks.search(question))
 
 
 def lacks_requested_fact(question: str, texts: str) -> bool:

@@ -22,6 +22,7 @@ _UNTIL = r"[-–—~～]|to|until|bis|au|al|até|до|から|至|到"
 _RANGE = re.compile(
     rf"\b\d{{1,2}}{_ORDINAL}(?:\s[^\W\d]{{3,12}}\.?)?(?:,?\s\d{{4}})?\s?(?:{_UNTIL})\s?(?=\d)", re.I
 )
+_DIGIT = re.compile(r"\d")
 _TIME = re.compile(r"\b\d{1,2}[:.]\d\d\b(?!\.)|\b\d{1,2}\s?(?:[ap]\.?m\b|uhr|h\b|時|点|시)", re.I)
 
 
@@ -77,6 +78,8 @@ def _days_of(chunk: Chunk) -> list[date | None]:
 
 
 def _event_days(line: str) -> list[date | None]:
+    if not _DIGIT.search(line):
+        return []
     squeezed = _RANGE.sub("", line)
     if squeezed == line and not _TIME.search(line):
         return []

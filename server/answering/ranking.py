@@ -91,25 +91,33 @@ class Comparer:
             asked = embedded(self._embedder, [query.meaning or query.text])[0]
         except ModelError:
             return list(hits)  # retrieval has already reported the failure
+        own = [hit for hit in hits if texts[hit.chunk.id]]
+        if not own:
+            return list(hits)
+        vectors = [stored[hit.chunk.id] for hit in own]
+        rows = np.concatenate([one.texts for one in vectors]).astype(np.float32, copy=False)
+        ends = np.cumsum([len(one.texts) for one in vectors])
         question = np.asarray(asked.vector, np.float32)
-        compared = []
-        for hit in hits:
-            own = texts[hit.chunk.id]
-            if not own:
-                compared.append(hit)
-                continue
-            near = stored[hit.chunk.id].texts @ question
-            headed = bool(last_heading(hit.chunk))
-            first = int(headed and len(own) > 1)
-            best = first + int(near[first:].argmax())
-            headline = self._calibration.nearness(float(near[0])) if headed else 0.0
-            sentence = self._calibration.nearness(float(near[best]))
-            scores = {**hit.scores, "sentence": sentence, "headline": headline}
-            own_tokens = stored[hit.chunk.id].tokens
-            if asked.tokens is not None and own_tokens is not None:
-                scores["tokens"] = token_nearness(asked.tokens, own_tokens)
-            compared.append(hit.rescored(hit.score, scores, sentence=own[best]))
-        return compared
+        tokens = token_nearness(asked.tokens or b"", [one.tokens for one in vectors])
+        compared = {
+            hit.chunk.id: self._with_nearness(hit, texts[hit.chunk.id], near @ question, tokens.get(place))
+            for place, (hit, near) in enumerate(zip(own, np.split(rows, ends[:-1]), strict=True))
+        }
+        return [compared.get(hit.chunk.id, hit) for hit in hits]
+
+    def _with_nearness(
+        self, hit: ScoredChunk, texts: tuple[str, ...], near: NDArray[np.float32], tokens: float | None
+    ) -> ScoredChunk:
+        """Return the hit with the nearness of its tokens, and of its `texts`, which is still a cosine."""
+        headed = bool(last_heading(hit.chunk))
+        first = int(headed and len(texts) > 1)
+        best = first + int(near[first:].argmax())
+        headline = self._calibration.nearness(float(near[0])) if headed else 0.0
+        sentence = self._calibration.nearness(float(near[best]))
+        scores = {**hit.scores, "sentence": sentence, "headline": headline}
+        if tokens is not None:
+            scores["tokens"] = tokens
+        return hit.rescored(hit.score, scores, sentence=texts[best])
 
 
 class SectionRanker:
@@ -154,16 +162,19 @@ def compared_by(hits: Sequence[ScoredChunk]) -> str:
     return "sentences" if any(hit.sentence for hit in hits) else "words"
 
 
-def token_nearness(asked: bytes, held: bytes) -> float:
-    """Return how near each token of a question is to its nearest one of a section, on average, in [-1, 1];
-    both as in `EmbeddedText`.
+def token_nearness(asked: bytes, held: Sequence[bytes | None]) -> dict[int, float]:
+    """Return how near each token of a question is to its nearest one of each section, on average, in [-1, 1],
+    by the place of the section; all as in `EmbeddedText`. Sections without tokens are left out.
 
     This is late interaction, as in ColBERT: https://arxiv.org/abs/2004.12832.
     """
-    if not asked or not held:
-        return 0.0
-    near = _token_rows(asked) @ _token_rows(held).T
-    return float(near.max(axis=1).mean()) / TOKEN_SCALE**2
+    known = {place: tokens for place, tokens in enumerate(held) if tokens}
+    if not (asked and known):
+        return {}
+    near = _token_rows(asked) @ _token_rows(b"".join(known.values())).T
+    ends = np.cumsum([len(tokens) // TOKEN_NUMBERS for tokens in known.values()])
+    best = np.maximum.reduceat(near, [0, *ends[:-1]], axis=1).mean(axis=0)
+    return dict(zip(known, [value / TOKEN_SCALE**2 for value in best.tolist()], strict=True))
 
 
 def _token_rows(tokens: bytes) -> NDArray[np.float32]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 PageLinks = Callable[[str], Sequence[tuple[str, str]]]
 """Returns (address, words) of the links on a page, by the page's address."""
@@ -159,10 +159,17 @@ class PageWords:
 
     def hold(self, quote: str) -> bool:
         """Return whether the quote stands there word for word."""
-        wanted = _folded(quote)
-        if not wanted or max(wanted.split(), key=len) not in self._text:
+        wanted, longest = _sought(quote)
+        if not wanted or longest not in self._text:
             return False
         return wanted in self._as_written or wanted in self._without_markers
+
+
+@lru_cache(maxsize=100)
+def _sought(quote: str) -> tuple[str, str]:
+    """Return the folded quote and its longest word. Cached, because a quote is looked for in many texts."""
+    wanted = _folded(quote)
+    return wanted, max(wanted.split(), key=len, default="")
 
 
 def _folded(text: str) -> str:

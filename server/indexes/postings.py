@@ -63,9 +63,11 @@ class Lengths:
             if len(lengths) == BLOCK * 2 and np.frombuffer(lengths, LENGTH).all()
         }
 
-    def number(self, at: int) -> int:
-        """Return the chunk number of a position in `slack`."""
-        return self.blocks[at // BLOCK] * BLOCK + at % BLOCK
+    def numbers(self, places: Sequence[int]) -> list[int]:
+        """Return the chunk numbers of positions in `slack`."""
+        at = np.array(places, np.int64)
+        numbers: list[int] = (np.array(self.blocks, np.int64)[at // BLOCK] * BLOCK + at % BLOCK).tolist()
+        return numbers
 
     def postings(self, pieces: Sequence[tuple[int, bytes]]) -> Postings:
         """Return the existing chunks in one token's pieces."""
@@ -98,5 +100,5 @@ def best(size: int, tokens: Sequence[Postings], limit: int) -> list[tuple[int, f
         found = np.unique(np.concatenate([places for places, _ in tokens]))
     if len(found) > limit:
         found = found[scores[found] >= np.partition(scores[found], -limit)[-limit]]
-    order = np.argsort(-scores[found], kind="stable")[:limit]
-    return [(int(at), float(scores[at])) for at in found[order]]
+    found = found[np.argsort(-scores[found], kind="stable")[:limit]]
+    return list(zip(found.tolist(), scores[found].tolist(), strict=True))

@@ -5,6 +5,7 @@ their vectors in the database, only the question itself has to be embedded. Ever
 chunks and can be computed again.
 """
 
+import sys
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -52,9 +53,10 @@ _KNOWN = select(_table.c.chunk_id, func.substr(_table.c.tokens, 1, MARK, type_=L
     _table.c.site_id == bindparam("site"), _table.c.embedder == bindparam("embedder")
 )
 
-Vectors = dict[int, NDArray[np.float32]]
+Vectors = dict[int, NDArray[np.floating]]
 """Vectors by the CRC of their text."""
-Matrix = NDArray[np.float32]
+Matrix = NDArray[np.floating]
+"""In half precision where it was stored."""
 
 
 class ChunkVectors(NamedTuple):
@@ -120,12 +122,11 @@ class SentenceVectors:
         found: dict[str, ChunkVectors] = {}
         old: dict[str, Vectors] = {}
         for chunk_id, data, held in rows:
-            known, matrix = _read(data)
             marked = self._space and held is not None and held[:MARK] == marks[chunk_id]
-            if known == _keys(texts[chunk_id]) and (marked or not self._space):
-                found[chunk_id] = ChunkVectors(matrix, held[MARK:] if marked else None)
+            if data.startswith(_head(texts[chunk_id])) and (marked or not self._space):
+                found[chunk_id] = ChunkVectors(_matrix(data), held[MARK:] if marked else None)
             else:
-                old[chunk_id] = dict(zip(known, matrix, strict=True))
+                old[chunk_id] = dict(zip(_keys(data), _matrix(data), strict=True))
         if lacking := [chunk for chunk in chunks if chunk.id not in found]:
             made = self._embedded(lacking, texts, old)
             self._store(made, texts, marks)
@@ -193,8 +194,9 @@ def _mark(space: str, chunk: Chunk) -> bytes:
 
 
 @lru_cache(maxsize=4_000)
-def _keys(texts: tuple[str, ...]) -> tuple[int, ...]:
-    return tuple(map(_key, texts))
+def _head(texts: tuple[str, ...]) -> bytes:
+    """Return what the vectors of these texts are stored behind: the number of texts, and their keys."""
+    return np.array([len(texts), *map(_key, texts)], np.uint32).tobytes()
 
 
 def _key(text: str) -> int:
@@ -202,14 +204,19 @@ def _key(text: str) -> int:
 
 
 def _written(texts: tuple[str, ...], vectors: Matrix) -> bytes:
-    """Encode vectors as the number of texts, their keys and their vectors."""
-    keys = np.array(_keys(texts), np.uint32)
-    return np.uint32(len(texts)).tobytes() + keys.tobytes() + vectors.astype(np.float16).tobytes()
+    return _head(texts) + vectors.astype(np.float16).tobytes()
 
 
-def _read(data: bytes) -> tuple[tuple[int, ...], Matrix]:
-    """Return the keys of the texts and their vectors, in the same order."""
-    count = int(np.frombuffer(data, np.uint32, 1)[0])
-    keys = np.frombuffer(data, np.uint32, count, 4)
-    numbers = np.frombuffer(data, np.float16, -1, 4 + 4 * count).astype(np.float32)
-    return tuple(keys.tolist()), numbers.reshape(count, -1 if count else 1)
+def _keys(data: bytes) -> list[int]:
+    keys: list[int] = np.frombuffer(data, np.uint32, _count(data), 4).tolist()
+    return keys
+
+
+def _matrix(data: bytes) -> Matrix:
+    """Return the stored vectors, in the order of their texts."""
+    count = _count(data)
+    return np.frombuffer(data, np.float16, -1, 4 + 4 * count).reshape(count, -1 if count else 1)
+
+
+def _count(data: bytes) -> int:
+    return int.from_bytes(data[:4], sys.byteorder)

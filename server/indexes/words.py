@@ -128,15 +128,18 @@ class WordSnapshot:
         found = {token: kept[token] for token in tokens if token in kept}
         return found if len(found) == len(set(tokens)) else None
 
-    def ids(self, connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
-        """Return chunk ids by number, without removed chunks."""
+    def ids(self, connection: Connection, numbers: Sequence[int]) -> list[str | None]:
+        """Return the ids of chunks by their numbers; None for a removed chunk."""
         kept = self._ids
-        unknown = [number for number in numbers if number not in kept]
-        if unknown:
+        found = [*map(kept.get, numbers)]
+        if None in found:
+            unknown = [number for number in numbers if number not in kept]
             if len(kept) + len(unknown) > MOST_IDS:
                 self._ids = kept = dict(list(kept.items())[MOST_IDS // 2 :])
-            kept.update(map(tuple, _rows(connection, "ids", self._site_id, number=unknown)))
-        return {number: kept[number] for number in numbers if number in kept}
+            read = dict(map(tuple, _rows(connection, "ids", self._site_id, number=unknown)))
+            found = [id or read.get(number) for number, id in zip(numbers, found, strict=True)]
+            kept.update(read)
+        return found
 
     def _keep(self, read: dict[str, Postings]) -> None:
         size = sum(len(places) + 1 for places, _ in read.values())
@@ -241,9 +244,8 @@ class SqlWordIndex:
                 return []
             lengths, postings = snapshot.lengths, snapshot.postings(connection, found)
             hits = best(lengths.size, [postings[token] for token in found], limit)
-            ranked = [(lengths.number(at), score) for at, score in hits]
-            ids = snapshot.ids(connection, [number for number, _ in ranked])
-        return [(ids[number], score) for number, score in ranked if number in ids]
+            ids = snapshot.ids(connection, lengths.numbers([at for at, _ in hits]))
+        return [(id, score) for id, (_, score) in zip(ids, hits, strict=True) if id is not None]
 
     def document_frequencies(self, tokens: Sequence[str]) -> dict[str, int]:
         """Return in how many chunks each token occurs, 0 if in none."""

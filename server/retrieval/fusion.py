@@ -7,7 +7,7 @@ hides that. So do ranks (reciprocal rank fusion: Cormack, Clarke and Buettcher, 
 much when one side is weak, as an English embedder is on Korean pages.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 Scores = Mapping[str, float]
@@ -26,32 +26,38 @@ class WordScores:
     scores: Scores
     ceiling: float
 
-    def shares(self) -> dict[str, float]:
-        """Return scores in [0, 1]; 0 means no common word."""
+    def shares(self, keys: Collection[str] | None = None) -> dict[str, float]:
+        """Return scores in [0, 1], of these keys if any are given; 0 means no common word."""
         best = max(self.scores.values(), default=0.0)
         most = max(self.ceiling, best)
         return {
             key: (1 - BEST_SHARE) * score / most + BEST_SHARE * score / best
-            for key, score in self.scores.items()
+            for key, score in _some(self.scores, keys)
         }
 
 
 Fusion = Callable[[Scores, WordScores, Weights], dict[str, float]]
 
 
-def min_max(scores: Scores) -> dict[str, float]:
-    """Scale scores to [0, 1] by their minimum and maximum; all are 1 if they are equal."""
+def min_max(scores: Scores, keys: Collection[str] | None = None) -> dict[str, float]:
+    """Scale scores, of these keys if any are given, to [0, 1] by the minimum and maximum of all; all are 1 if
+    they are equal."""
     if not scores:
         return {}
     low, high = min(scores.values()), max(scores.values())
     if high == low:
         return dict.fromkeys(scores, 1.0)
-    return {key: (score - low) / (high - low) for key, score in scores.items()}
+    return {key: (score - low) / (high - low) for key, score in _some(scores, keys)}
+
+
+def _some(scores: Scores, keys: Collection[str] | None) -> Iterable[tuple[str, float]]:
+    """Return the scores of these keys, of all without any. Many more are found than are fused."""
+    return scores.items() if keys is None else [(key, scores[key]) for key in keys if key in scores]
 
 
 def by_ceiling(first: Scores, second: WordScores, weights: Weights) -> dict[str, float]:
     """Return the weighted sum of min-max cosines and of word scores relative to the ceiling."""
-    return _sum(min_max(first), second.shares(), weights)
+    return _sum(min_max(first, weights), second.shares(weights), weights)
 
 
 def by_best(first: Scores, second: WordScores, weights: Weights) -> dict[str, float]:

@@ -180,7 +180,7 @@ class HybridRetriever:
             dense = nearest()
             asked = [key for key, _ in (*dense[:candidates], *words[:candidates])]
             live = self._parts.chunks.load(list(dict.fromkeys(asked)))
-            if max(Counter(chunk.url for chunk in live.values()).values(), default=0) > MOST_OF_ONE:
+            if max(Counter([chunk.url for chunk in live.values()]).values(), default=0) > MOST_OF_ONE:
                 live = self._spread(live, dense[: candidates * FURTHER], words[: candidates * FURTHER])
             # Both indexes may contain chunks of a generation that is being built or was just replaced.
             if len(live) >= min(limit, len(asked)) or candidates > max(len(dense), len(words)):

@@ -103,13 +103,22 @@ def test_a_question_that_the_embedder_cannot_read_is_ranked_by_words(ranker):
 def test_each_token_of_a_question_is_compared_with_its_nearest_of_the_section(embedder):
     def nearness(question, section):
         asked, held = (text.tokens for text in embedder.embed_tokens([question, section]))
-        return token_nearness(asked, held)
+        return token_nearness(asked, [held]).get(0)
 
     asked = "how do I send a lamp back"
     assert nearness(asked, asked) == pytest.approx(1, abs=0.02)
     fits = nearness(asked, "Returns: put the lamp into its box and post it to us.")
     assert fits > nearness(asked, "Lamps of brass shine for many years.") > 0
-    assert nearness("", "Lamps") == 0, "of a text without tokens nothing is known"
+    assert nearness("", "Lamps") is None, "of a text without tokens nothing is known"
+
+
+def test_sections_that_are_compared_together_are_as_near_as_each_is_alone(embedder):
+    texts = ["Brass shines.", "", "Put the lamp into its box and post it to us.", "We close at six."]
+    asked, *held = (text.tokens for text in embedder.embed_tokens(["how do I send a lamp back", *texts]))
+    together = token_nearness(asked, [*held, None])
+    alone = [token_nearness(asked, [one]).get(0) for one in held]
+    assert [together.get(place) for place in range(4)] == alone
+    assert set(together) == {0, 2, 3}
 
 
 def test_an_embedder_without_vectors_for_tokens_compares_sentences(shop, embedder):

@@ -71,6 +71,20 @@ def test_chunks_are_loaded_in_the_order_asked_for(live):
     assert list(live.live.load(["b1", "a2", "a1", "b1"])) == ["b1", "a2", "a1"]
 
 
+def test_a_chunk_is_the_same_object_however_it_is_read(live):
+    (alone,) = live.live.load(["a1"]).values()
+    assert live.live.page(A)[0] is alone, "what is derived from it is found again"
+    assert live.live.load(["a2"])["a2"] is live.live.page(A)[1]
+
+
+def test_more_chunks_than_are_kept_are_read_all_the_same(live, monkeypatch):
+    monkeypatch.setattr("server.storage.content.reader.MOST_KEPT", 1)
+    for _ in range(3):
+        assert list(live.live.load(["b1", "a1"])) == ["b1", "a1"]
+        assert [one.id for one in live.live.page(A)] == ["a1", "a2"]
+    assert sum(len(one.chunks) for one in live.live._kept._of.values()) <= 4
+
+
 def test_thousands_of_chunks_can_be_asked_for(live):
     assert set(live.live.load([*map(str, range(70_000)), "a1"])) == {"a1"}
 

@@ -16,6 +16,7 @@ _INTRODUCES = re.compile(r"[:：]\W{0,2}$")
 _LABEL_WORDS = 6
 
 
+@lru_cache(maxsize=1000)
 def asks_for_amount(question: str) -> bool:
     """Return whether the answer is likely to contain a number."""
     return _AMOUNT.search(question) is not None

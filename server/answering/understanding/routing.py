@@ -87,7 +87,8 @@ def read(text: str, language: str = "") -> Message:
     text = text.strip()
     if not any(char.isalnum() for char in text):
         return Message(Kind.GREETING, "", text)  # an emoji or "???": the greeting's suggestions help
-    message = _small_talk(text, language) or _mood_of(text, language)
+    courteous = len(text) <= LONGEST and _opens_courteously(text)
+    message = (_small_talk(text, language) if courteous else None) or _mood_of(text, language)
     if message:
         return message
     if all(map(_is_mashed, text.split())):
@@ -107,12 +108,22 @@ def _languages(first: str) -> tuple[str, ...]:
 
 
 def _small_talk(text: str, language: str) -> Message | None:
-    if len(text) <= LONGEST:
-        for tried in _languages(language):
-            kinds, rest = _consumed(text, tried)
-            if not rest and any(kind is not Kind.FILLER for kind in kinds):
-                return Message(max(kinds, key=_ORDER.index), tried, text)
+    for tried in _languages(language):
+        kinds, rest = _consumed(text, tried)
+        if not rest and any(kind is not Kind.FILLER for kind in kinds):
+            return Message(max(kinds, key=_ORDER.index), tried, text)
     return None
+
+
+def _opens_courteously(text: str) -> bool:
+    """Return whether a text begins with a courtesy in any language: most questions do not."""
+    return _any_courtesy().match(text, _gap(text, 0)) is not None
+
+
+@cache
+def _any_courtesy() -> re.Pattern[str]:
+    patterns = (_courtesy(kind, code).pattern for code in _languages("") for kind in _COURTESIES)
+    return compiled("|".join(patterns))
 
 
 def _mood_of(text: str, language: str) -> Message | None:
@@ -197,7 +208,7 @@ def _is_mashed(word: str) -> bool:
 def _without_greeting(text: str, language: str) -> str:
     """Remove leading courtesy phrases from a text, if a pause follows them."""
     start = 0
-    for tried in _languages(language):
+    for tried in _languages(language) if _opens_courteously(text) else ():
         at, greeted = _gap(text, 0), False
         while at < len(text):
             end, kind = _longest(text, at, tried, _CUT)

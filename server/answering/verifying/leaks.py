@@ -37,4 +37,4 @@ def _bare(text: str) -> str:
 @lru_cache(maxsize=32)
 def _shingles(text: str) -> frozenset[tuple[str, ...]]:
     words = re.findall(r"\w+", text.casefold())
-    return frozenset(tuple(words[at : at + SHINGLE]) for at in range(len(words) - SHINGLE + 1))
+    return frozenset(zip(*(words[at:] for at in range(SHINGLE)), strict=False))

@@ -24,6 +24,8 @@ SHORT_QUESTION = 2
 _ASKS = ("?", "？", "؟")
 _LETTER = re.compile(r"[^\W\u2e80-\uffff]")
 """No link begins or ends next to one; Chinese, Japanese and Korean have no signs between words."""
+_MARKDOWN = re.compile(r"[\\`*\[<|_]|^[\d#+>-]")
+"""What a text has in which something is escaped."""
 _BEFORE_STOP = re.compile(r"(?<=\S) ([.,])(?=\s|$)")
 """The space that an icon or line break in the markup leaves before a full stop."""
 
@@ -154,6 +156,8 @@ def markdown_link(text: str, address: str) -> str:
 
 def escape_markdown(text: str) -> str:
     """Escape the characters of `text` that Markdown would interpret."""
+    if not _MARKDOWN.search(text):
+        return text
     text = re.sub(r"([\\`*\[<|])", r"\\\1", text)
     text = re.sub(r"(?<![^\W_])_|_(?![^\W_])", r"\\_", text)
     text = re.sub(r"^(\d+)([.)] )", r"\1\\\2", text)

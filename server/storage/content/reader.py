@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,8 +21,9 @@ from server.storage.statements import among
 from server.storage.store import SiteRows, columns_of
 
 BATCH = 1000
-MOST_KEPT = 3000
-"""Maximum number of chunks that a process keeps in memory, for all sites together."""
+MOST_KEPT = 6000
+"""Maximum number of chunks that a process keeps in memory, for all sites together: 8 MB, and 4 MB for the
+texts of their pages."""
 ZERO: ColumnElement[int] = literal_column("0")
 NEVER: ColumnElement[int] = literal_column("2147483647")
 
@@ -117,19 +118,34 @@ LiveState = tuple[str, int, datetime | None]
 """Site, live generation, and when the site was created. Live content changes only with these."""
 
 
+@dataclass(slots=True)
+class _Content:
+    """What was read of one live state: chunks by id; chunks, text and links of a page by its address."""
+
+    chunks: dict[str, Chunk] = field(default_factory=dict)
+    pages: dict[str, list[Chunk]] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    links: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+
+    def add(self, read: Iterable[Chunk]) -> list[Chunk]:
+        """Keep chunks, and return the kept ones: caches of what is derived from a chunk find the same object
+        again."""
+        return [self.chunks.setdefault(chunk.id, chunk) for chunk in read]
+
+
 class _Kept:
-    """Cache of live content by state and key. Threads share it: at worst, two read the same."""
+    """Cache of live content. Threads share it: at worst, two read the same."""
 
     def __init__(self) -> None:
-        self.chunks: dict[tuple[LiveState, str], Chunk] = {}
-        self.pages: dict[tuple[LiveState, str], list[Chunk]] = {}
-        self.texts: dict[tuple[LiveState, str], str] = {}
-        self.links: dict[tuple[LiveState, str], tuple[tuple[str, str], ...]] = {}
+        self._of: dict[LiveState, _Content] = {}
 
-    def bound(self) -> None:
-        """Empty the cache when it is too large."""
-        if len(self.chunks) + sum(map(len, self.pages.copy().values())) > MOST_KEPT:
-            self.chunks, self.pages, self.texts, self.links = {}, {}, {}, {}
+    def of(self, state: LiveState) -> _Content:
+        """Return what is kept of a state. Everything is forgotten when it is too much."""
+        known = self._of.get(state)
+        if known is None or sum(len(one.chunks) for one in self._of.copy().values()) > MOST_KEPT:
+            self._of = {state: _Content()} if known else {**self._of, state: _Content()}
+            known = self._of[state]
+        return known
 
 
 _kept: WeakKeyDictionary[Database, _Kept] = WeakKeyDictionary()
@@ -213,14 +229,12 @@ class ContentReader(SiteRows):
             found = self._loaded(ids, self._values)
         else:
             state = self._state()
-            kept = self._kept.chunks
-            found = {id: kept[state, id] for id in ids if (state, id) in kept}
+            kept = self._kept.of(state)
+            found = {id: kept.chunks[id] for id in ids if id in kept.chunks}
             missing = [id for id in ids if id not in found]
             if missing:
                 read = self._loaded(missing, {**self._values, "generation": state[1]})
-                found |= read
-                kept.update({(state, id): chunk for id, chunk in read.items()})
-                self._kept.bound()
+                found |= {chunk.id: chunk for chunk in kept.add(read.values())}
         hides = self.holdout.hides
         return {id: found[id] for id in ids if id in found and not hides(found[id].url)}
 
@@ -233,34 +247,33 @@ class ContentReader(SiteRows):
         if self._generation is not None:
             return self._page(url, self._values)
         state = self._state()
-        kept = self._kept.pages
-        found = kept.get((state, url))
+        kept = self._kept.of(state)
+        found = kept.pages.get(url)
         if found is None:
-            found = self._page(url, {**self._values, "generation": state[1]})
+            found = kept.add(self._page(url, {**self._values, "generation": state[1]}))
             if found:
-                kept[state, url] = found
-                self._kept.bound()
+                kept.pages[url] = found
         return list(found)
 
     def page_text(self, url: str) -> str:
         """Return the text of a page; "" for an unknown page."""
         if self._generation is not None or url in self.holdout.added or self.holdout.hides(url):
             return joined_text(self.page(url))
-        key, kept = (self._state(), url), self._kept.texts
-        text = kept.get(key)
+        kept = self._kept.of(self._state()).texts
+        text = kept.get(url)
         if text is None:
             text = joined_text(self.page(url))
             if text:
-                kept[key] = text
+                kept[url] = text
         return text
 
     def links(self, url: str) -> tuple[tuple[str, str], ...]:
         """Return (address, words) of the links on a page, from its last crawl; () for an unknown page."""
-        key, kept = (self._state(), url), self._kept.links
-        found = kept.get(key)
+        kept = self._kept.of(self._state()).links
+        found = kept.get(url)
         if found is None:
             read = self._scalar(_FACTS, {"site": self.site_id, "url": url})
-            kept[key] = found = tuple((address, words) for address, words in read["links"]) if read else ()
+            kept[url] = found = tuple((address, words) for address, words in read["links"]) if read else ()
         return found
 
     def _loaded(self, ids: Sequence[str], values: Mapping[str, Any]) -> dict[str, Chunk]:
