@@ -10,11 +10,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from server.answering.answer_kinds import lacks_requested_fact
+from server.answering.answer_kinds import lacks_requested_fact, requested_facts
 from server.answering.ranking import COMPARISONS, LEARNED, ODDS, RIVAL, SECTION, compared_by, section_features
+from server.answering.understanding.fact_questions import fact_questions
 from server.answering.understanding.question_words import editions, lacks_edition, names, question_words
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query
+from server.domain.site_fact import FactKind
 from server.indexes.tokens import tokens
 from server.retrieval.question_kinds import asks_for_themes, compares
 from server.retrieval.rarity import Rarity, chunk_words, coverage
@@ -46,6 +48,17 @@ NAMED = 0.9
 """A heading with this share of the question's weight leaves no doubt that its section is meant."""
 READ = 3
 """Number of sections in which the kind of fact that is asked for is looked for."""
+FACTS = (FactKind.PRICE, FactKind.PHONE, FactKind.EMAIL)
+"""Kinds of fact that only count if they are of the thing that they are asked of."""
+OF_THING = 0.2
+"""A section must have this share of the weight of the words for the thing. Below it, the section is about
+another thing."""
+NEAR_THING = 0.4
+"""A section with a sentence that is so near to the question may be about the thing in other words, such as
+"kids" and "children"."""
+OTHER_THING, IN_OTHER_WORDS = 0.2, 0.35
+"""Maximum answerability of a section about another thing, and of one that may be about the thing in other
+words: with the default floor, the first is not shown and the second is shown with doubt."""
 KEEP = 0.55
 """A chunk is kept when its score is at least this share of the best score."""
 LIMIT = 6
@@ -116,7 +129,7 @@ class EvidenceGrader:
         total = LEARNED[by]["answer"]["bias"] + sum(
             weight * value for weight, value in zip(_WEIGHTS[by], values, strict=True)
         )
-        return 1 / (1 + math.exp(-total))
+        return min(1 / (1 + math.exp(-total)), _limit(query, chunks, self._rarity))
 
 
 def answer_features(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity) -> list[float]:
@@ -138,6 +151,22 @@ def answer_features(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity)
         float(_has_unknown_name(query, rarity)),
         float(any(lacks_edition(text, *named) for named in editions(query.text))),
     ]
+
+
+def _limit(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity) -> float:
+    """Return the maximum answerability: below 1 if a kind of fact is asked for that the first sections have,
+    but of another thing, such as the price of a ticket for a parking space."""
+    facts = requested_facts(query.text)
+    told = [hit for hit in chunks[:READ] if facts and all(fact.search(hit.chunk.text) for fact in facts)]
+    if not told:
+        return 1.0
+    asked = [one for one in fact_questions(query.text, (query.language,)) if one.kind in FACTS]
+    asked_of = asked[0].rest if asked else frozenset()
+    thing = {token: weight for token, weight in question_words(rarity, query).items() if token in asked_of}
+    if not thing or any(coverage(thing, chunk_words(hit.chunk)) >= OF_THING for hit in told):
+        return 1.0
+    is_near = any(hit.scores.get("sentence", 0.0) >= NEAR_THING for hit in told)
+    return IN_OTHER_WORDS if is_near else OTHER_THING
 
 
 def _named(query: Query) -> frozenset[str]:

@@ -3,10 +3,13 @@
 import pytest
 
 from server.answering.answer_kinds import lacks_requested_fact
-from server.answering.grading import DEFAULT_FLOOR, EvidenceGrader
+from server.answering.grading import DEFAULT_FLOOR, IN_OTHER_WORDS, OTHER_THING, EvidenceGrader
 from server.answering.ranking import COMPARISONS, LEARNED
 from server.answering.understanding.question_words import content_text, editions, lacks_edition, names
+from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question
+from server.retrieval.rarity import Rarity
+from tests.equal_words import EqualWords
 
 
 @pytest.mark.parametrize(
@@ -88,6 +91,25 @@ def test_function_words_are_cut_out_where_no_spaces_separate_them(text, left):
 )
 def test_a_question_for_a_kind_of_fact_needs_such_a_fact(question, texts, lacks):
     assert lacks_requested_fact(question, texts) is lacks
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "text", "nearness", "limit"),
+    [
+        ("how much is the boat for children?", "Tickets", "Student: 20 EUR.", 0.3, OTHER_THING),
+        ("how much is the boat for children?", "The boat", "Adults pay 20 EUR.", 0.3, 1.0),
+        ("how much is the boat for children?", "Ship", "Kids sail for 20 EUR.", 0.5, IN_OTHER_WORDS),
+        ("what is the phone number of the cook?", "Hotel", "Phone number: +49 30 1234567", 0.3, OTHER_THING),
+        ("what is the phone number of the hotel?", "Hotel", "Phone number: +49 30 1234567", 0.3, 1.0),
+        ("how much is it?", "Tickets", "Student: 20 EUR.", 0.3, 1.0),
+    ],
+)
+def test_the_price_of_another_thing_is_no_answer(question, heading, text, nearness, limit):
+    chunk = Chunk("1", "https://shop.example/a", "Fair", (heading,), text, 0, "en")
+    scores = {"tokens": 5.0, "headline": 5.0, "sentence": nearness}
+    hit = ScoredChunk(chunk, 0.9, scores, sentence=text)
+    found = EvidenceGrader(Rarity(EqualWords())).answerability(Query(question, "en"), [hit])
+    assert found == pytest.approx(limit, abs=0.05)
 
 
 @pytest.mark.parametrize("by", COMPARISONS)

@@ -5,7 +5,7 @@ import pytest
 from server.answering.ranking import ODDS, RIVAL
 from server.answering.understanding.discourse import asks_for_amount, is_label, refers_back
 from server.answering.writing.quotation import heading_link
-from server.answering.writing.quoting import MOST_CHARS, QuotingWriter
+from server.answering.writing.quoting import AROUND, MOST_CHARS, QuotingWriter
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question
 from server.retrieval.rarity import Rarity
@@ -208,12 +208,22 @@ def test_further_sections_are_shorter_than_the_first():
     assert not any("**" in claim.text for claim in (first, *further)), "none of them is the answer for sure"
 
 
-@pytest.mark.parametrize(("count", "is_whole"), [(15, True), (20, False)])
-def test_a_section_that_is_alone_is_cut_only_if_it_is_long(count, is_whole):
+@pytest.mark.parametrize(("count", "answering", "is_whole"), [(13, 6, True), (13, 0, False), (13, 12, False)])
+def test_of_a_section_that_is_alone_only_what_is_far_from_the_answer_is_cut(count, answering, is_whole):
     said = [f"Oil lamps burn for {n} hours if their oil is clean and new." for n in range(count)]
-    (claim,) = claims_of("how long do lamps burn", section("Oil lamps", "\n\n".join(said)))
-    assert (said[-1] in claim.quote) is is_whole
+    said[answering] = "Oil lamps explode near camphor."
+    (claim,) = claims_of("what makes lamps explode", section("Oil lamps", "\n\n".join(said)))
+    assert (said[0] in claim.quote and said[-1] in claim.quote) is is_whole
     assert ("…" in claim.text) is not is_whole
+    around = claim.quote.split(said[answering])
+    assert all(len(part) <= AROUND + 10 for part in around)
+
+
+def test_a_section_is_cut_if_it_is_too_long_even_near_the_answer():
+    said = [f"Oil lamps burn for {n} hours if their oil is clean and new." for n in range(20)]
+    said[10] = f"Oil lamps explode near {'camphor and ' * 20}."
+    (claim,) = claims_of("what makes lamps explode", section("Oil lamps", "\n\n".join(said)))
+    assert len(claim.quote) <= MOST_CHARS[0][0]
 
 
 def test_parts_of_one_section_are_shown_in_its_order():
@@ -285,6 +295,12 @@ def test_a_heading_without_an_id_of_its_own_is_linked_by_its_words(anchor, fragm
     heading, url = "How do I polish a lamp?", "https://shop.example/a"
     chunk = Chunk("a", url, "Lamps", ("Lamps", heading), "With lemon.", 0, "en", anchor)
     assert heading_link(chunk) == f"[{heading}]({url}{fragment})"
+
+
+def test_an_introduction_without_what_it_introduces_is_no_answer():
+    text = "Oil lamps need care every week, including:"
+    one, two = section("Oil lamps", f"Clean the wick. {text}", 0.9), section("Wax lamps", text, 0.85)
+    assert claims_of("oil lamps care every week", one, two)[0].focus == "Clean the wick."
 
 
 def test_a_label_is_not_marked_for_the_words_that_it_holds():

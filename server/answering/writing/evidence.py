@@ -140,9 +140,9 @@ def _is_label(unit: Unit) -> bool:
 
 
 def _leads(units: Sequence[Unit], position: int) -> bool:
-    """Return whether a unit is the head of a table or the introduction of a list, of which more follows."""
+    """Return whether a unit is an introduction, or the head of a table of which more follows."""
     unit, block = units[position], units[position].block
     if unit.kind is not UnitKind.ROW:
-        return position + 1 < len(units) and introduces(unit.text)
+        return introduces(unit.text)
     first = not position or units[position - 1].block != block
     return first and position + 1 < len(units) and units[position + 1].block == block

@@ -33,16 +33,19 @@ from server.retrieval.rarity import Rarity, chunk_words, text_tokens
 
 CHUNKS = 6
 """Number of chunks among which the sections are chosen."""
-MOST_CHARS = ((600,), (520, 220), (460, 180, 180))
-"""Maximum lengths of one section, of two and of three, in Latin letters (see `_size`). Together they are
-little longer than one, so that a reader soon sees whether one of them answers."""
+MOST_CHARS = ((600,), (350, 180), (300, 150, 150))
+"""Maximum lengths of one section, of two and of three, in Latin letters (see `_size`). Together they are no
+longer than one, so that a reader soon sees whether one of them answers."""
 WHOLE = 1000
-"""A section that is shown alone and is not longer is not cut: what is left out is often what was asked."""
+"""Maximum length of a section that is shown alone and whole: what is left out is often what was asked."""
+AROUND = 400
+"""Maximum length of what is shown before the paragraph or list that answers, and of what is shown after it.
+Facts that are asked for are hardly ever farther away."""
 SUPPORT = 0.3
 """Weight of the best unit of a section, relative to the section's own score."""
 LACKING = 0.6
 """Share that is left to a section without the kind of fact that is asked for, such as a price."""
-LONGEST_UNIT = 600
+LONGEST_UNIT = 300
 """A further section whose answering unit is longer, such as a long listing, is left out."""
 OPEN, OPEN_SAME = 0.3, 0.12
 """Share of the question's weight from which on words that the first section lacks need another one: of
@@ -51,8 +54,6 @@ NEAR = 0.75
 """A further section must have at least this share of the first one's score."""
 SAYS = 6
 """Words from which on the introduction of a list may be marked: "Exceptions:" says nothing."""
-RIVAL_SAME = 0.3
-"""RIVAL for a section of the first one's page."""
 
 _HOME = re.compile(r"/?(?:(?:index|home|default)(?:\.\w+)?)?/?")
 _WIDE = re.compile("[\u2e80-\U0010ffff]")
@@ -147,9 +148,8 @@ class QuotingWriter:
                 continue
             adds = sum(weight for token, weight in left.items() if token in chunk_words(hit.chunk)) / total
             same = hit.chunk.url == first.chunk.url
-            least, rival = (OPEN_SAME, RIVAL_SAME) if same else (OPEN, RIVAL)
-            may_answer = hit.scores.get(ODDS, 0.0) >= rival * first.scores.get(ODDS, 1.0)
-            if adds >= least or may_answer or (compares(question.text) and adds > 0):
+            may_answer = hit.scores.get(ODDS, 0.0) >= RIVAL * first.scores.get(ODDS, 1.0)
+            if adds >= (OPEN_SAME if same else OPEN) or may_answer or (compares(question.text) and adds > 0):
                 needed.append(source)
                 shown.append(chunk_words(hit.chunk))
         return needed[: len(MOST_CHARS) - 1]
@@ -211,8 +211,12 @@ def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[b
     first = last = at
 
     def fits(first: int, last: int) -> bool:
-        within = first >= 0 and last < len(parts)
-        return within and _length(found, range(parts[first].start, parts[last].stop)) <= most
+        if first < 0 or last >= len(parts):
+            return False
+        before, after = (range(parts[first].start, parts[at].start), range(parts[at].stop, parts[last].stop))
+        whole = range(before.start, after.stop)
+        limits = ((before, AROUND), (after, AROUND), (whole, most))
+        return all(_length(found, places) <= limit for places, limit in limits)
 
     if fits(0, last):
         first = 0  # the section from its beginning, if that leaves room for the answer
