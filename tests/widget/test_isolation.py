@@ -165,6 +165,31 @@ def test_the_module_form_stands_in_the_page(profile, server, script):
     answered(page)
 
 
+def test_a_chat_in_the_page_and_one_in_the_corner_lose_no_question_of_each_other(profile, server, script):
+    module = '<script type="module" src="HOST/widget/v/abc123/src/site-chat.js"></script>'
+    chat = '<div style="height: 500px; width: 500px"><site-chat site="harbour" id="placed"></site-chat></div>'
+    script.pages["/"] = (PLAIN_PAGE.format(lang="en", head=TAG.format("") + module, body=chat), {})
+    page = profile.new_page()
+
+    def asked(chat: str, question: str, count: int) -> None:
+        box = page.locator(chat).get_by_role("textbox", name="Ask a question")
+        box.fill(question)
+        box.press("Enter")
+        expect(page.locator(chat).locator(".acts")).to_have_count(count)
+
+    page.goto(server.home + "/")
+    asked("#placed", "First of all?", 1)
+    page.reload()
+    page.locator(".launcher").click()
+    expect(page.locator("site-chat:not(#placed) .acts")).to_be_visible()
+    asked("#placed", "And in the page?", 2)
+    asked("site-chat:not(#placed)", "And in the corner?", 3)
+    page.reload()
+    expect(page.locator("#placed .you")).to_have_text(
+        ["First of all?", "And in the page?", "And in the corner?"]
+    )
+
+
 def test_the_look_that_the_dashboard_chose_is_there_at_once_on_the_next_page(opened, script, server):
     script.configuration = {"look": {"accent": "#ffd54a", "position": "left"}, "greeting": "Ahoy!"}
     page = opened()

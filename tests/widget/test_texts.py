@@ -22,7 +22,7 @@ def rows(language):
 def test_ten_languages_are_spoken_and_known_to_the_element_and_the_loader():
     assert sorted(["en", "zh", "ja", "ko", "es", "fr", "de", "pt", "ru", "ar"]) == LANGUAGES
     element = (TEXTS.parent / "site-chat.js").read_text(encoding="utf-8")
-    assert sorted(re.search(r'SPOKEN = "([a-z ]+)"', element)[1].split()) == LANGUAGES
+    assert sorted(re.search(r"SPOKEN = /\^\(([a-z|]+)\)", element)[1].split("|")) == LANGUAGES
     loader = (TEXTS.parents[1] / "embed.js").read_text(encoding="utf-8")
     assert sorted(re.findall(r'^    (\w\w): "', loader, re.MULTILINE)) == LANGUAGES
 

@@ -2,6 +2,7 @@ import { COPY, makeCard, makeView, MARKS } from "./message.js";
 import { makeContact } from "./contact.js";
 import { makeComposer } from "./composer.js";
 import { button, CLOSE, h, link, set, tool } from "./dom.js";
+import { MESSAGES } from "./store.js";
 import { small } from "./styles.js";
 
 const AT_ONCE = 20;
@@ -25,6 +26,8 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
     if (status.textContent !== words) status.textContent = words;
   };
   const ask = (words, page = composer.page()) => {
+    // Another chat on this page may have gone on with it, of which no event tells. Longer ones are not kept whole.
+    if (views.size < MESSAGES) conversation.refresh();
     if (!conversation.ready) return composer.offer(words);
     follow = true;
     conversation.ask(words, page);

@@ -8,7 +8,7 @@ import { makeStore } from "./store.js";
 import { makeScreen } from "./screen.js";
 import { makePanel } from "./panel.js";
 
-const SPOKEN = "en zh ja ko es fr de pt ru ar".split(" ");
+const SPOKEN = /^(en|zh|ja|ko|es|fr|de|pt|ru|ar)$/;
 
 // Its attributes, methods and events: ../../docs/widget.md
 class SiteChat extends HTMLElement {
@@ -109,7 +109,7 @@ class SiteChat extends HTMLElement {
   async #build() {
     const site = this.getAttribute("site") || "";
     const wishes = [this.lang, document.documentElement.lang, navigator.language, "en"];
-    const language = /** @type {string} */ (wishes.map((wish) => `${wish}`.slice(0, 2).toLowerCase()).find((tag) => SPOKEN.includes(tag)));
+    const language = /** @type {string} */ (wishes.map((wish) => `${wish}`.slice(0, 2).toLowerCase()).find((tag) => SPOKEN.test(tag)));
     const here = import.meta.url;
     const server = (this.#server = this.getAttribute("server") || here.slice(0, here.lastIndexOf("/widget/")));
     const store = (this.#store = makeStore(site));

@@ -1,7 +1,7 @@
 // What this device keeps: so many conversations, of each so many of the latest messages. Browsers grant about
 // five million characters; a message with its sources has some two thousand.
 const TALKS = 10;
-const MESSAGES = 200;
+export const MESSAGES = 200;
 
 /** @type {import("../types").MakeStore} */
 export const makeStore = (site, kind = "localStorage") => {

@@ -87,7 +87,7 @@ code, pre, th, .cite, .code .tool { background: var(--soft) }
 pre { overflow: auto; padding: 10px 44px 10px 12px; border-radius: 10px; direction: ltr; overflow-wrap: normal }
 .code .tool { position: absolute; top: 4px; right: 4px }
 blockquote, q { padding-inline-start: 10px; border-inline-start: 2px solid var(--mark) }
-.wide { overflow-x: auto }
+.wide { overflow: auto }
 table { border-collapse: collapse; overflow-wrap: normal }
 th, td { padding: 6px 10px; border: 1px solid var(--line); text-align: start; vertical-align: top }
 .cite { position: relative; padding: .2em .6em; border-radius: 6px; font-size: .75em; font-weight: 600; text-decoration: none; white-space: nowrap; vertical-align: .12em }
