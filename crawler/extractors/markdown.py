@@ -24,6 +24,10 @@ _MOST_CHARACTERS = 3_000_000
 _DEEPEST = 30
 _FIELD = re.compile(r"^(title|lang|language)\s*[:=]\s*(.+?)\s*$", re.MULTILINE | re.IGNORECASE)
 _EXPLICIT_ID = re.compile(r"\s*\{#([\w:.-]+)[^}]*\}\s*$")
+_ALERT = re.compile(r"^\s*\[!\w+\]\s*")
+"""Mark of a note: "> [!TIP]"."""
+_ATTRIBUTES = re.compile(r"\s*\{:? ?[.#][^{}]*\}")
+"""Classes and ids of what is before them: "[Terms](terms.md){.button}"."""
 _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 
 
@@ -92,7 +96,7 @@ class _Walk:
         if kind == "heading":
             self._heading(node)
         elif kind == "paragraph":
-            self._add(fold(self._inline(node)), "text")
+            self._paragraph(node, is_quoted=depth > 0)
         elif kind in ("fence", "code_block"):
             self._add(node.content.rstrip("\n"), "code")
         elif kind in ("bullet_list", "ordered_list"):
@@ -102,6 +106,11 @@ class _Walk:
         elif kind == "blockquote" and depth < _DEEPEST:
             for inner in node.children:
                 self.block(inner, depth + 1)
+
+    def _paragraph(self, node: SyntaxTreeNode, *, is_quoted: bool) -> None:
+        text = fold(self._inline(node))
+        if not _ATTRIBUTES.fullmatch(text):
+            self._add(_ALERT.sub("", text) if is_quoted else text, "text")
 
     def _heading(self, node: SyntaxTreeNode) -> None:
         text = self._inline(node)
@@ -158,9 +167,12 @@ class _Walk:
         return "".join(self._spans(node.children, 0))
 
     def _spans(self, nodes: Sequence[SyntaxTreeNode], depth: int) -> Iterator[str]:
+        before = ""
         for node in nodes if depth <= _DEEPEST else ():
+            before, last = node.type, before
             if node.type in ("text", "text_special", "code_inline"):
-                yield node.content
+                attributes = _ATTRIBUTES.match(node.content) if last in ("link", "image") else None
+                yield node.content[attributes.end() :] if attributes else node.content
             elif node.type in ("softbreak", "hardbreak"):
                 yield " "
             elif node.type == "image":

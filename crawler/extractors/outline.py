@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 from lxml.etree import _Element
 
-_ANCHOR_HOLDERS = frozenset({"section", "div", "article", "header", "hgroup", "main", "li", "dl", "span"})
+_ANCHOR_HOLDERS = frozenset(
+    {"section", "div", "article", "header", "hgroup", "main", "li", "dl", "span", "a"}
+)
+_MAY_BE_EMPTY = frozenset({"a", "span", "hr", "h1", "h2"})
 _CLIMB = 5
 _MINOR_LEVEL = 8
 
@@ -128,7 +131,8 @@ def anchor_of(heading: _Element) -> str:
         parent = element.getparent()
         if parent is None or parent.tag not in _ANCHOR_HOLDERS or not _opens(parent, element):
             break
-        found = parent.get("id") or _named_before(parent, "a")
+        name = parent.get("name") if parent.tag == "a" else None
+        found = parent.get("id") or name or _named_before(parent, "a")
         if found:
             return found
         element = parent
@@ -160,6 +164,6 @@ def _opens(parent: _Element, element: _Element) -> bool:
     for child in parent:
         if child is element:
             return True
-        if child.tag not in ("a", "span", "hr") or (child.text or child.tail or "").strip() or len(child):
+        if child.tag not in _MAY_BE_EMPTY or (child.text or child.tail or "").strip() or len(child):
             return False
     return False

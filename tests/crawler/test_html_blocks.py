@@ -30,6 +30,10 @@ def test_an_anchor_may_stand_on_the_section_or_before_the_heading(read) -> None:
         f"<div id=three><div><div><h2>Three</h2></div></div>{FILLER}</div><div id=no>text<h2>Four</h2>{FILLER}</div></main>"
     ).page
     assert [block.anchor for block in page.blocks] == ["one", "two", "three", "three", ""]
+    around = read(
+        f"<main><a id=four><h1></h1><h1>Four</h1></a>{FILLER}<a name=five><h2>Five</h2></a>{FILLER}</main>"
+    ).page
+    assert [block.anchor for block in around.blocks] == ["four", "five"]
 
 
 def test_lists_keep_their_nesting_and_numbers(blocks) -> None:

@@ -62,6 +62,12 @@ def test_links_are_followed_and_fragments_are_not():
     assert found.page.text == "See care, https://example.com/a, up and mail."
 
 
+def test_marks_of_notes_and_classes_are_no_words():
+    text = "> [!TIP]\n> Book early.\n\nSee [the terms](terms.md){.button .wide}, then `{.x}`.\n\n{: .no_toc }\n\n| A |\n| - |\n| [b](b.md){:.c} |\n"
+    assert [block.text for block in blocks(text)] == ["Book early.", "See the terms, then {.x}.", "A\nb"]
+    assert blocks("[!TIP] is how a note begins.\n")[0].text == "[!TIP] is how a note begins."
+
+
 def test_raw_html_is_left_out():
     found = blocks(
         "Before.\n\n<div onclick='x()'>\n<script>alert(1)</script>\n</div>\n\nAfter <b>bold</b> words.\n"
