@@ -59,9 +59,10 @@ class Chunk:
         return f"{self.heading}\n\n{self.text}" if self.heading else self.text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ScoredChunk:
-    """A chunk with its relevance to one query."""
+    """A chunk with its relevance to one query. Never change one: `rescored` and `replace` make another. It is
+    not frozen, because a question makes two hundred, and a frozen one takes four times as long to make."""
 
     chunk: Chunk
     score: float

@@ -115,15 +115,11 @@ def _small_talk(text: str, language: str) -> Message | None:
     return None
 
 
+@lru_cache(maxsize=1000)
 def _opens_courteously(text: str) -> bool:
     """Return whether a text begins with a courtesy in any language: most questions do not."""
-    return _any_courtesy().match(text, _gap(text, 0)) is not None
-
-
-@cache
-def _any_courtesy() -> re.Pattern[str]:
-    patterns = (_courtesy(kind, code).pattern for code in _languages("") for kind in _COURTESIES)
-    return compiled("|".join(patterns))
+    at = _gap(text, 0)
+    return any(_courtesy(kind, code).match(text, at) for code in _languages("") for kind in _COURTESIES)
 
 
 def _mood_of(text: str, language: str) -> Message | None:
@@ -156,8 +152,6 @@ def _consumed(text: str, language: str) -> tuple[list[Kind], str]:
 def _mood(text: str, language: str) -> tuple[Kind | None, str]:
     """Return the strongest mood in a text, if any. If the text also asks something, return QUESTION and the
     text without the words of moods; what went wrong is kept, because the question may be about it."""
-    if not _anywhere(*_MOODS, language=language).search(text):
-        return None, text
     kinds: set[Kind] = set()
     rest = text
     for name, kind in _MOODS.items():
@@ -173,8 +167,8 @@ def _mood(text: str, language: str) -> tuple[Kind | None, str]:
 
 def _moods_found(text: str, name: str, language: str) -> Iterator[tuple[int, int]]:
     """Yield the places of a mood's phrases that are not part of a question."""
-    asked = _anywhere("asked", language=language)
-    for match in _anywhere(name, language=language).finditer(text):
+    asked = _anywhere("asked", language)
+    for match in _anywhere(name, language).finditer(text):
         before = _BREAK.split(text[: match.start()])[-1]
         if not asked.search(before.lstrip()):
             yield match.span()
@@ -182,7 +176,7 @@ def _moods_found(text: str, name: str, language: str) -> Iterator[tuple[int, int
 
 def _asks(text: str, language: str) -> bool:
     """Return whether a clause of the text asks for something to search."""
-    asked = _anywhere("asked", language=language)
+    asked = _anywhere("asked", language)
     starts = asked.match if known(language).writing.spaces else asked.search
     for match in _CLAUSE.finditer(text):
         clause = match.group().strip()
@@ -242,12 +236,11 @@ def _courtesy(kind: Kind, language: str) -> re.Pattern[str]:
 
 
 @cache
-def _anywhere(*names: str, language: str) -> re.Pattern[str]:
-    """Return the patterns of `Moods` as whole words, in languages whose words have no attached particles."""
+def _anywhere(name: str, language: str) -> re.Pattern[str]:
+    """Return a pattern of `Moods` as whole words, in languages whose words have no attached particles."""
     writing = known(language).writing
     start, end = (r"(?<!\w)", r"(?!\w)") if writing.spaces and not writing.endings else ("", "")
-    found = "|".join(_spaced(getattr(known(language).moods, name)) for name in names)
-    return compiled(f"{start}(?:{found}){end}")
+    return compiled(f"{start}(?:{_spaced(getattr(known(language).moods, name))}){end}")
 
 
 def _spaced(phrases: str) -> str:

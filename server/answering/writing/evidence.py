@@ -32,9 +32,9 @@ ASKS = 0.06
 """Penalty for units that are questions themselves."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Support:
-    """A unit of a chunk with its score."""
+    """A unit of a chunk with its score. Never change one; it is made as often as a `ScoredChunk`."""
 
     source: int
     """Index of the chunk."""

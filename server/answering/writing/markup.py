@@ -14,6 +14,13 @@ _TAGS = {
     "td", "br", "blockquote", "h3", "h4", "del", "sup", "mark",
 }  # fmt: skip
 _ATTRIBUTES = {"a": {"href", "class", "data-cite", "title"}, "ol": {"start"}, "code": {"class"}}
+_cleaner = nh3.Cleaner(
+    tags=_TAGS,
+    attributes=_ATTRIBUTES,
+    url_schemes={"http", "https", "mailto"},
+    link_rel="noopener",
+    url_relative="deny",
+)
 _MARKER = re.compile(r"\[(\d{1,3})\](?!\()")
 _CODE = re.compile(r"(<pre>.*?</pre>|<code[ >].*?</code>)", re.S)
 
@@ -50,14 +57,7 @@ def answer_html(answer: Answer) -> str:
     known = {str(citation.number): citation for citation in answer.citations}
     parts = _CODE.split(rendered)
     linked = [part if number % 2 else _linked(part, known) for number, part in enumerate(parts)]
-    return nh3.clean(
-        "".join(linked),
-        tags=_TAGS,
-        attributes=_ATTRIBUTES,
-        url_schemes={"http", "https", "mailto"},
-        link_rel="noopener",
-        url_relative="deny",
-    )
+    return _cleaner.clean("".join(linked))
 
 
 def _linked(html: str, known: dict[str, Citation]) -> str:
