@@ -202,9 +202,7 @@ def test_each_of_several_sections_is_shorter_than_one_alone():
     alone = claims_of("how long do lamps burn", one)
     several = claims_of("how long do lamps burn", one, *others)
     assert len(alone[0].quote) <= MOST_CHARS[0][0]
-    assert [len(claim.quote) <= most for claim, most in zip(several, MOST_CHARS[2], strict=True)] == [
-        True
-    ] * 3
+    assert all(len(claim.quote) <= most for claim, most in zip(several, MOST_CHARS[2], strict=True))
     assert "**" in alone[0].text
     assert not any("**" in claim.text for claim in several), "none of them is the answer for sure"
 
