@@ -9,7 +9,8 @@ each site, kind of question and half:
 - fact: the share of answers with citations that match every `must` and no `must_not` of the question;
 - page: an expected page is cited; wrong: only other pages are;
 - refused: the share of answerable questions without an answer;
-- length: the median of the answers' characters;
+- length: the median of the answers' characters; seen: the same without the addresses of links, which a
+  visitor does not see;
 - none: the share of questions that the site does not answer and that get none, and of messages that are no
   questions and get the `outcome` that they name;
 - verbatim: the share of citations whose quote is on the cited page, word for word.
@@ -37,6 +38,7 @@ from benchmarks.visitor_sites import HALVES, half_of, is_page, path_of
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.chunk import PageWords
 from server.domain.question import Question
+from server.evaluation.judges.embedded import plain
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings.reading import load_settings
 
@@ -141,6 +143,7 @@ def line(name: str, some: Sequence[Read]) -> str:
         share([bool(one.answer.citations) and not one.page for one in known]),
         share([not one.answer.citations for one in known]),
         f"{median(len(one.answer.text) for one in given) if given else 0:8.0f}",
+        f"{median(len(plain(one.answer.text)) for one in given) if given else 0:8.0f}",
         share([one.kept_out for one in none]),
         share(quotes),
     ]
@@ -149,7 +152,7 @@ def line(name: str, some: Sequence[Read]) -> str:
 
 def table(some: Sequence[Read], baseline: Sequence[Read] = ()) -> Iterator[str]:
     """Yield the lines of the table, each followed by that of the baseline if there is one."""
-    names = ["fact", "page", "wrong", "refused", "length", "none", "verbatim"]
+    names = ["fact", "page", "wrong", "refused", "length", "seen", "none", "verbatim"]
     yield f"{'':36} {'n':>4} {'none':>4} {' '.join(f'{name:>8}' for name in names)}"
     groups, others = grouped(some), grouped(baseline)
     for name in sorted(groups):

@@ -48,7 +48,7 @@ SECTION = (
 """Features of a section, in the order of the rows of `section_features`."""
 ODDS = "odds"
 """Score of a hit: how likely its section answers, as a share of the likeliest one's likelihood."""
-RIVAL = 0.45
+RIVAL = 0.5
 """A section that is at least so likely to answer, compared with the first one, may answer as well."""
 COMPARISONS = ("tokens", "sentences", "words")
 """What questions can be compared with: tokens and sentences, sentences, or nothing but words, where the

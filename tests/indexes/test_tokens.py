@@ -189,3 +189,21 @@ def test_threads_stem_alike():
     for thread in threads:
         thread.join()
     assert results == [expected] * 8
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "thing"),
+    [
+        ("combien de doses", "fr", "doses"),
+        ("wie viel Dosen", "de", "Dosen"),
+        ("wieviel Dosen", "de", "Dosen"),
+        ("cuántas dosis", "es", "dosis"),
+        ("quante dosi", "it", "dosi"),
+        ("quantas doses", "pt", "doses"),
+        ("сколько доз", "ru", "доз"),
+        ("hoeveel doses", "nl", "doses"),
+        ("ile dawek", "pl", "dawek"),
+    ],
+)
+def test_words_that_ask_for_an_amount_do_not_count(question, language, thing):
+    assert tokens(question, language) == tokens(thing, language)

@@ -33,9 +33,9 @@ from server.retrieval.rarity import Rarity, chunk_words, text_tokens
 
 CHUNKS = 6
 """Number of chunks among which the sections are chosen."""
-MOST_CHARS = ((600,), (350, 180), (300, 150, 150))
-"""Maximum lengths of one section, of two and of three, in Latin letters (see `_size`). Together they are no
-longer than one, so that a reader soon sees whether one of them answers."""
+MOST_CHARS = ((600,), (300, 300), (250, 250, 200))
+"""Maximum lengths of one section, of two and of three, in Latin letters (see `_size`). Together they are
+little longer than one, so that a reader soon sees whether one of them answers."""
 WHOLE = 1000
 """Maximum length of a section that is shown alone and whole: what is left out is often what was asked."""
 AROUND = 400
@@ -47,9 +47,8 @@ LACKING = 0.6
 """Share that is left to a section without the kind of fact that is asked for, such as a price."""
 LONGEST_UNIT = 300
 """A further section whose answering unit is longer, such as a long listing, is left out."""
-OPEN, OPEN_SAME = 0.3, 0.12
-"""Share of the question's weight from which on words that the first section lacks need another one: of
-another page, and of the same page."""
+OPEN = 0.25
+"""Share of the question's weight from which on words that the first section lacks need another one."""
 NEAR = 0.75
 """A further section must have at least this share of the first one's score."""
 SAYS = 6
@@ -147,9 +146,8 @@ class QuotingWriter:
             if words and any(words <= others for others in shown):
                 continue
             adds = sum(weight for token, weight in left.items() if token in chunk_words(hit.chunk)) / total
-            same = hit.chunk.url == first.chunk.url
             may_answer = hit.scores.get(ODDS, 0.0) >= RIVAL * first.scores.get(ODDS, 1.0)
-            if adds >= (OPEN_SAME if same else OPEN) or may_answer or (compares(question.text) and adds > 0):
+            if adds >= OPEN or may_answer or (compares(question.text) and adds > 0):
                 needed.append(source)
                 shown.append(chunk_words(hit.chunk))
         return needed[: len(MOST_CHARS) - 1]
