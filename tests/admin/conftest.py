@@ -3,6 +3,7 @@ import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
+from urllib.parse import urlsplit
 
 import pytest
 from argon2 import PasswordHasher
@@ -86,27 +87,37 @@ def queued(runtime):
     return [tuple(task.args) for task in runtime.crawling.jobs._huey.pending()]
 
 
+def opened_runtime(folder, **settings):
+    given = {
+        "data_dir": folder,
+        "database_url": f"sqlite:///{folder / 'docent.sqlite3'}",
+        "login_limit": "1000/minute",
+        "secret_key": SECRET,
+        **settings,
+    }
+    return without_models(open_runtime(Settings.of(**given)))
+
+
 @pytest.fixture
-def make_runtime(tmp_path, empty_database):
-    """Opens a runtime with other settings than the default."""
+def make_runtime(request, tmp_path, empty_database):
+    """Opens a runtime with other settings than the default; with what `busy` shows, if the test names that."""
     made = []
 
     def make(**settings):
-        shutil.copy(empty_database, tmp_path / "docent.sqlite3")
-        url = f"sqlite:///{tmp_path / 'docent.sqlite3'}"
-        given = {
-            "data_dir": tmp_path,
-            "database_url": url,
-            "login_limit": "1000/minute",
-            "secret_key": SECRET,
-            **settings,
-        }
-        made.append(without_models(open_runtime(Settings.of(**given))))
+        if "busy" in request.fixturenames:
+            shutil.copytree(request.getfixturevalue("busy_folder")[0], tmp_path, dirs_exist_ok=True)
+        else:
+            shutil.copy(empty_database, tmp_path / "docent.sqlite3")
+        made.append(opened_runtime(tmp_path, **settings))
         return made[-1]
 
     yield make
     for runtime in made:
         runtime.close()
+    for _, app in _apps:
+        if any(app.extensions["docent"] is runtime for runtime in made):
+            app.extensions["docent"] = None
+            vars(app).pop("wsgi_app", None)  # what a test put around it
 
 
 @pytest.fixture
@@ -114,25 +125,29 @@ def runtime(make_runtime):
     return make_runtime()
 
 
+_apps = []
+"""(what its cookie is made of, application) of each; see `make_app`."""
+
+
 def make_app(runtime):
-    app = Flask("docent-dashboard")
-    app.secret_key = runtime.configuration.secret_key
+    """The dashboard on the runtime. Registering its pages and compiling their templates takes longer than a test, so
+    an application whose runtime is closed serves the next."""
+    address, hours = runtime.settings.serving.base_url, runtime.settings.limits.session_hours
+    cookie = urlsplit(address).scheme, urlsplit(address).path, hours
+    app = next((app for known, app in _apps if known == cookie and not app.extensions["docent"]), None)
+    if app is None:
+        app = Flask("docent-dashboard")
+        app.extensions["docent"] = runtime
+        app.register_blueprint(blueprint)
+        _apps.append((cookie, app))
     app.extensions["docent"] = runtime
-    app.register_blueprint(blueprint)
+    app.secret_key = runtime.configuration.secret_key
     return app
 
 
-@pytest.fixture(scope="session")
-def shared_app(tmp_path_factory):
-    """Registering the blueprint takes longer than a test, so this is done once, for the default settings."""
-    settings = Settings.of(data_dir=tmp_path_factory.mktemp("unused"))
-    return make_app(SimpleNamespace(settings=settings, configuration=SimpleNamespace(secret_key=SECRET)))
-
-
 @pytest.fixture
-def app(shared_app, runtime):
-    shared_app.extensions["docent"] = runtime
-    return shared_app
+def app(runtime):
+    return make_app(runtime)
 
 
 @pytest.fixture
@@ -189,12 +204,28 @@ def cookie(operator):
 @pytest.fixture
 def site(runtime):
     """Lantern Shop, read once: three live pages."""
-    return make_site(runtime)
+    return runtime.stores.sites.find("lantern") or make_site(runtime)
+
+
+@pytest.fixture(scope="session")
+def busy_folder(tmp_path_factory, empty_database):
+    """(data folder, ids) of `busy`, copied for each test: filling it takes longer than a test."""
+    folder = tmp_path_factory.mktemp("busy")
+    shutil.copy(empty_database, folder / "docent.sqlite3")
+    runtime = opened_runtime(folder)
+    make_site(runtime)
+    ids = fill(runtime)
+    runtime.close()
+    return folder, ids
 
 
 @pytest.fixture
-def busy(runtime, site):
+def busy(runtime, site, busy_folder):
     """What a dashboard shows after a few weeks: two sites, crawls, questions, incidents."""
+    return busy_folder[1] if runtime.stores.sites.find("docs") else fill(runtime)
+
+
+def fill(runtime):
     first_crawl = make_crawl(runtime)
     make_crawl(runtime, message="pages: 1 indexed, 2 unchanged, 0 removed; sections: 4 new, 3 removed")
     runtime.stores.sites.create(

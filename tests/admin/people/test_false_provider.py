@@ -40,11 +40,6 @@ def runtime(make_runtime, provider, password_hash):
     return runtime
 
 
-@pytest.fixture
-def app(runtime):
-    return make_app(runtime)
-
-
 def begin(browser, provider, **query):
     """Start to sign in; returns what the browser is sent to the provider with."""
     answer = browser.http.get("/admin/login/sso", query_string={"next": "/admin/health", **query})

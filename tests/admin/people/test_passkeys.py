@@ -39,11 +39,6 @@ def runtime(make_runtime, public_url):
 
 
 @pytest.fixture
-def app(runtime):
-    return make_app(runtime)
-
-
-@pytest.fixture
 def served(app, ports):
     """The dashboard under both ports."""
     with web_server(app, ports[0]), web_server(app, ports[1]):

@@ -41,11 +41,6 @@ def runtime(make_runtime):
     return make_runtime(crawl_allow_private=True, crawl_render="never", dry_run_pages=3)
 
 
-@pytest.fixture
-def app(runtime):
-    return make_app(runtime)
-
-
 def ended(operator, location):
     """The page of a dry run once it is over."""
     run = location.split("?")[0]
