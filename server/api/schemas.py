@@ -89,7 +89,9 @@ class FeedbackRequest(RequestBody):
 class ContactRequest(RequestBody):
     """A message to people."""
 
-    email: Annotated[str, StringConstraints(max_length=320)] = Field(description="Where the answer goes to.")
+    email: Annotated[str, StringConstraints(max_length=320)] = Field(
+        description="Where the answer goes to.", json_schema_extra={"format": "email"}
+    )
     message: str = Field(description="As long as a question may be, at most.")
     conversation_id: Identifier | None = Field(
         None, description="Of the visitor's own conversation, to be sent along."

@@ -30,6 +30,9 @@ def test_the_document_names_the_version_and_the_limits(client, runtime):
     ask, resume = document["components"]["schemas"]["ChatRequest"]["oneOf"]
     assert ask["properties"]["message"]["maxLength"] == runtime.configuration.settings.limits.message_chars
     assert resume["required"] == ["resume"]
+    for name, field in (("AskRequest", "question"), ("ContactRequest", "message")):
+        schema = document["components"]["schemas"][name]["properties"][field]
+        assert schema["maxLength"] == ask["properties"]["message"]["maxLength"]
 
 
 def test_every_operation_has_its_own_id(client):
@@ -73,7 +76,7 @@ def test_the_application_keeps_every_promise_of_the_document(make_app, monkeypat
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
     assert outcome.returncode == 0, outcome.stdout[-6000:] + outcome.stderr[-2000:]

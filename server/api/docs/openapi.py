@@ -124,6 +124,7 @@ def document(routes: Iterable[ApiRoute], version: str, message_chars: int, root:
     known = definitions["$defs"]
     known["ChatRequest"] = _chat_request(known["ChatRequest"], message_chars)
     known["AskRequest"]["properties"]["question"] |= _message(message_chars)
+    known["ContactRequest"]["properties"]["message"] |= _message(message_chars)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -179,7 +180,7 @@ def _chat_request(schema: dict[str, Any], message_chars: int) -> dict[str, Any]:
 
 
 def _message(longest: int) -> dict[str, Any]:
-    """What a question is, whoever asks it."""
+    """What a question is, whoever asks it, and a message to people."""
     return {"minLength": 1, "maxLength": longest, "pattern": r"[^\s\x00]"}
 
 
