@@ -189,13 +189,14 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
     changed(reply) {
       if (reply?.state === "writing" && conversation.busy && views.has(reply)) return write(reply);
       draw();
-      const { state, checking } = reply || /** @type {any} */ ({});
-      if (state === "searching") announce(checking ? texts.checking : texts.searching);
+      if (!reply) return;
+      const { state } = reply;
+      const { node } = views.get(reply);
+      if (state === "searching") announce(node.querySelector(".wait").textContent);
       if (state === "consent") announce(`${conversation.rules.consent?.text || ""} ${texts.agree}`);
       if (state === "stopped") announce(texts.stopped);
       if (state === "failed") announce(""); // its note is an alert
       if (state !== "done" || conversation.busy) return;
-      const { node } = views.get(reply);
       announce(`${node.querySelector(".body").innerText} ${node.querySelector("summary")?.innerText || ""}`);
     },
     take: composer.take,
