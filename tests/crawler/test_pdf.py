@@ -301,3 +301,51 @@ def test_prices_written_before_a_long_column_of_names_stay_with_them():
     (block,) = told(raw_pdf(content))
     assert block[2] == "table"
     assert block[0].split("\n")[13] == "$13\tGarden tool number 13"
+
+
+def test_numbers_drawn_beside_steps_and_after_them_number_the_steps():
+    def drawn(x, y, text):
+        return f"BT /F1 11 Tf {x} {y} Td ({text}) Tj ET"
+
+    steps = [
+        *(drawn(70, 700, "Open the lid."), drawn(50, 698, "1")),
+        *(drawn(70, 670, "Fill in the water and"), drawn(70, 656, "wait for a minute."), drawn(50, 668, "2")),
+        *(drawn(70, 626, "Close the lid again."), drawn(50, 624, "3")),
+    ]
+    (block,) = told(raw_pdf("\n".join(steps).encode()))
+    assert (
+        block[0] == "1. Open the lid.\n2. Fill in the water and wait for a minute.\n3. Close the lid again."
+    )
+
+
+def test_letters_printed_twice_to_look_bold_are_read_once():
+    content = b"BT /F1 11 Tf 50 700 Td (SSppeecciiaall tthhaannkkss to Bill Hill, 1100 times 2200) Tj ET"
+    assert read(raw_pdf(content)).page.text == "Special thanks to Bill Hill, 1100 times 2200"
+    assert read(raw_pdf(content.replace(b"SSpp", b"Sp"))).page.text.startswith("Speecciiaall thanks")
+    tripled = b"BT /F1 11 Tf 50 700 Td (NNNooorrrttthhh) Tj ET"
+    assert read(raw_pdf(tripled)).page.text == "North"
+
+
+def test_bullets_and_numbers_far_from_their_items_make_a_list():
+    def drawn(rows):
+        return "\n".join(
+            f"BT /F1 11 Tf {x} {y} Td ({text}) Tj ET"
+            for y, row in rows
+            for x, text in zip((50, 80), row, strict=True)
+        )
+
+    rows = [(700 - 16 * n, (f"{n + 1}.", item)) for n, item in enumerate(("Goggles", "Gloves", "Old shoes"))]
+    (block,) = told(raw_pdf(drawn(rows).encode()))
+    assert (block[0], block[2]) == ("1. Goggles\n2. Gloves\n3. Old shoes", "list")
+    beside = "\n".join(
+        f"BT /F1 11 Tf 50 {y + 3} Td ({number}) Tj ET BT /F1 11 Tf 80 {y} Td ({item}) Tj ET"
+        for y, (number, item) in rows
+    )
+    (block,) = told(raw_pdf(beside.encode()))
+    assert (block[0], block[2]) == ("1. Goggles\n2. Gloves\n3. Old shoes", "list")
+
+
+def test_large_items_of_a_list_are_no_headings():
+    content = b"BT /F1 11 Tf 14 TL 50 700 Td " + b" T* ".join([b"(" + LOREM.encode() + b") Tj"] * 3) + b" ET "
+    content += b"BT /F1 15 Tf 20 TL 50 640 Td (- Goggles) Tj T* (- Gloves) Tj ET"
+    assert told(raw_pdf(content))[-1][::2] == ("- Goggles\n- Gloves", "list")

@@ -110,9 +110,12 @@ class _Gatherer:
 
     def lines(self) -> list[Line]:
         self._end()
-        return self._lines
+        return _with_numbers(_with_bullets(self._lines))
 
     def _add(self, part: str, cm: list[float], tm: list[float], font: Any, size: float) -> None:
+        begun = self._line.place
+        if begun is not None and _is_number(part) and _place(tm, cm)[0] < begun[0]:
+            self._end()  # the number of a step, drawn after its text
         line = self._line
         goes_on = bool(line.parts) and not (line.parts[-1][-1:].isspace() or part[:1].isspace())
         line.parts.append(part)
@@ -138,7 +141,7 @@ class _Gatherer:
 
     def _end(self) -> None:
         line, self._line = self._line, _Growing()
-        text = "".join(line.parts).rstrip()
+        text = _printed_once("".join(line.parts).rstrip())
         if not line.letters or not text.strip():
             return
         x, y = line.place or (0.0, 0.0)
@@ -150,9 +153,55 @@ class _Gatherer:
                 code=line.code * 10 > line.letters * 9,
                 x=x,
                 y=y,
-                cells=tuple((place, text.strip()) for place, text in line.cells),
+                cells=tuple((place, _printed_once(text.strip())) for place, text in line.cells),
             )
         )
+
+
+MARKER = re.compile(r"[•▪●○◦‣∙·■□➢✓\uf0b7\uf0a7]|\d{1,3}[.)]")
+"""Bullet or number of an item."""
+_LOOK_BACK = 4
+_LEAST_STEPS = 2
+_NUMBER_GAP = 4
+"""Most of the distance between a step and its number, in heights of the font."""
+
+
+def _is_number(text: str) -> bool:
+    return text.strip().isdecimal() and len(text.strip()) <= 2
+
+
+def _with_bullets(lines: list[Line]) -> list[Line]:
+    """Return the lines with bullets that are lines of their own at the beginning of what is next to them."""
+    found: list[Line] = []
+    for line in lines:
+        before = found[-1] if found else None
+        if before is not None and MARKER.fullmatch(before.text.strip()) and _is_left_of(before, line):
+            line.text, line.x = f"{before.text.strip()} {line.text.lstrip()}", before.x
+            found.pop()
+        found.append(line)
+    return found
+
+
+def _with_numbers(lines: list[Line]) -> list[Line]:
+    """Return the lines with the numbers 1, 2, ... of steps that are drawn to the left of them, and later."""
+    steps: dict[int, Line] = {}
+    for place, line in enumerate(lines):
+        if _is_number(line.text):
+            before = reversed(lines[max(0, place - _LOOK_BACK) : place])
+            step = next((one for one in before if _is_left_of(line, one)), None)
+            if step is not None:
+                steps[place] = step
+    numbers = [int(lines[place].text) for place in steps]
+    starts = [1 if one == 1 else before + 1 for before, one in zip([0, *numbers], numbers, strict=False)]
+    if len(numbers) < _LEAST_STEPS or numbers != starts:
+        return lines
+    for place, step in steps.items():
+        step.text, step.x = f"{int(lines[place].text)}. {step.text}", lines[place].x
+    return [line for place, line in enumerate(lines) if place not in steps]
+
+
+def _is_left_of(number: Line, step: Line) -> bool:
+    return abs(number.y - step.y) < 0.6 * step.size and 0 < step.x - number.x < _NUMBER_GAP * step.size
 
 
 def _width(text: str, face: str) -> float:
@@ -160,6 +209,24 @@ def _width(text: str, face: str) -> float:
     if any(word in face for word in _TYPEWRITER):
         return _TYPED * len(text)
     return _LETTER * len(text) + _WIDER * len(_WIDE_LETTERS.findall(text))
+
+
+_OVERPRINTED = re.compile(r"\S{6,}")
+
+
+def _printed_once(text: str) -> str:
+    """Return the text without the copies of letters that are printed two or three times to look bold."""
+    for times in (3, 2):
+        if any(_repeats(word, times) for word in _OVERPRINTED.findall(text)):
+            words = text.split(" ")
+            return " ".join(word[::times] if _repeats(word, times) else word for word in words)
+    return text
+
+
+def _repeats(word: str, times: int) -> bool:
+    """Return whether each character is there so often; numbers such as 1100 may be what they are."""
+    whole = len(word) % times == 0 and all(word[at::times] == word[::times] for at in range(1, times))
+    return whole and len(set(word)) > 1 and not word.isdecimal()
 
 
 def _place(tm: list[float], cm: list[float]) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from crawler.extractors.pdf.lines import Line
+from crawler.extractors.pdf.lines import MARKER, Line
 from crawler.extractors.text import fold
 from crawler.page import BlockKind
 
@@ -176,7 +176,7 @@ def _rows(lines: Sequence[Line]) -> Iterator[_Row]:
     """Yield the lines at one height together. All lines of a cell may come before the next cell."""
     rows: list[_Row] = []
     for place, line in enumerate(lines):
-        cells = [cell for cell in line.cells if cell[1]]
+        cells = _with_markers([cell for cell in line.cells if cell[1]])
         row = next((row for row in reversed(rows[-_LOOK_BACK:]) if _is_level(row, line)), None)
         if row is None:
             far = reversed(rows[-_LOOK_FAR:-_LOOK_BACK])
@@ -190,6 +190,17 @@ def _rows(lines: Sequence[Line]) -> Iterator[_Row]:
                 at -= 1
             rows.insert(at, _Row(place, place, line, sorted(cells)))
     yield from rows
+
+
+def _with_markers(cells: list[tuple[float, str]]) -> list[tuple[float, str]]:
+    """Return the cells with each bullet or number of a list in the cell of its item: a list is no table."""
+    found: list[tuple[float, str]] = []
+    for x, text in cells:
+        if found and MARKER.fullmatch(found[-1][1]):
+            found[-1] = (found[-1][0], f"{found[-1][1]} {text}")
+        else:
+            found.append((x, text))
+    return found
 
 
 def _is_level(row: _Row, line: Line) -> bool:
@@ -376,7 +387,9 @@ class HeadingFinder:
 
 def _may_be_heading(line: Line) -> bool:
     text = line.text.strip()
-    return 1 < len(text) <= _LONGEST and any(map(str.isalpha, text)) and not text.endswith((",", ";"))
+    if _BULLET.match(text) or text.endswith((",", ";")):
+        return False
+    return 1 < len(text) <= _LONGEST and any(map(str.isalpha, text))
 
 
 def _lines_of(key: str, lines: Sequence[str], place: int) -> int:
