@@ -187,7 +187,9 @@ class HybridRetriever:
                 break
             candidates *= 4
         fused = self._fused(query, dict(dense), dict(words), live)
-        return self._features.rerank(query, fused) if self._parts.tuning.rerank != "none" else fused
+        if self._parts.tuning.rerank == "none":
+            return ranked(fused, len(fused))
+        return self._features.rerank(query, fused)
 
     def _spread(self, live: dict[str, Chunk], dense: Sequence[Hit], words: Sequence[Hit]) -> dict[str, Chunk]:
         """Return as many chunks as `live` has, with others further down in place of those that one document
@@ -232,6 +234,7 @@ class HybridRetriever:
     def _fused(
         self, query: Query, dense: dict[str, float], words: dict[str, float], live: dict[str, Chunk]
     ) -> list[ScoredChunk]:
+        """Return the live chunks with their scores, in no order."""
         scored = WordScores(words, self._rarity.ceiling(query))
         scores = self._fusion(dense, scored, self._dense_weights(query, live))
         hits = []
@@ -239,7 +242,7 @@ class HybridRetriever:
             details = {"dense": round(dense[key], 4)} if key in dense else {}
             details |= {"words": round(words[key], 4)} if key in words else {}
             hits.append(ScoredChunk(chunk, min(1.0, max(0.0, scores[key])), details))
-        return ranked(hits, len(hits))
+        return hits
 
     def _dense_weights(self, query: Query, live: Mapping[str, Chunk]) -> dict[str, float]:
         embedder, tuning = self._parts.embedder, self._parts.tuning

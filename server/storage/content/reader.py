@@ -230,9 +230,9 @@ class ContentReader(SiteRows):
         else:
             state = self._state()
             kept = self._kept.of(state)
-            found = {id: kept.chunks[id] for id in ids if id in kept.chunks}
-            missing = [id for id in ids if id not in found]
-            if missing:
+            found = {id: chunk for id in ids if (chunk := kept.chunks.get(id))}
+            if len(found) < len(ids):
+                missing = [id for id in ids if id not in found]
                 read = self._loaded(missing, {**self._values, "generation": state[1]})
                 found |= {chunk.id: chunk for chunk in kept.add(read.values())}
         hides = self.holdout.hides
