@@ -207,7 +207,7 @@ def test_each_of_several_sections_is_shorter_than_one_alone():
     assert not any("**" in claim.text for claim in several), "none of them is the answer for sure"
 
 
-@pytest.mark.parametrize(("count", "answering", "is_whole"), [(13, 6, True), (13, 0, False), (13, 12, False)])
+@pytest.mark.parametrize(("count", "answering", "is_whole"), [(11, 5, True), (11, 0, False), (11, 10, False)])
 def test_of_a_section_that_is_alone_only_what_is_far_from_the_answer_is_cut(count, answering, is_whole):
     said = [f"Oil lamps burn for {n} hours if their oil is clean and new." for n in range(count)]
     said[answering] = "Oil lamps explode near camphor."
@@ -216,6 +216,13 @@ def test_of_a_section_that_is_alone_only_what_is_far_from_the_answer_is_cut(coun
     assert ("…" in claim.text) is not is_whole
     around = claim.quote.split(said[answering])
     assert all(len(part) <= AROUND + 10 for part in around)
+
+
+def test_of_a_long_paragraph_after_the_answer_the_first_sentences_are_shown():
+    said = [f"Oil lamps burn for {n} hours if their oil is clean and new." for n in range(9)]
+    text = f"Lamps explode near camphor.\n\n{' '.join(said)}"
+    (claim,) = claims_of("what makes lamps explode", section("Oil lamps", text))
+    assert claim.text.endswith(f"{said[4]} …")
 
 
 def test_a_section_is_cut_if_it_is_too_long_even_near_the_answer():

@@ -38,7 +38,7 @@ MOST_CHARS = ((600,), (300, 300), (250, 250, 200))
 little longer than one, so that a reader soon sees whether one of them answers."""
 WHOLE = 1000
 """Maximum length of a section that is shown alone and whole: what is left out is often what was asked."""
-AROUND = 400
+AROUND = 320
 """Maximum length of what is shown before the paragraph or list that answers, and of what is shown after it.
 Facts that are asked for are hardly ever farther away."""
 SUPPORT = 0.3
@@ -193,8 +193,9 @@ def _answering(found: Sequence[Unit], best: Support, places: range) -> Unit | No
 
 
 def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[bool]) -> range:
-    """Return the positions of consecutive units to show: all if they fit into `most` characters, else whole
-    blocks around `position`, and of a block that is too long the units around it."""
+    """Return the positions of consecutive units to show: the block with `position` and whole blocks around
+    it while there is room, then the first sentences of the next paragraph. Of a block that is too long, the
+    units around `position`."""
     low = max((place + 1 for place in range(position) if not trusted[place]), default=0)
     high = min(
         (place - 1 for place in range(position, len(found)) if not trusted[place]), default=len(found) - 1
@@ -208,13 +209,13 @@ def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[b
         at = position - parts[0].start
     first = last = at
 
-    def fits(first: int, last: int) -> bool:
-        if first < 0 or last >= len(parts):
-            return False
-        before, after = (range(parts[first].start, parts[at].start), range(parts[at].stop, parts[last].stop))
-        whole = range(before.start, after.stop)
-        limits = ((before, AROUND), (after, AROUND), (whole, most))
+    def has_room(start: int, stop: int) -> bool:
+        before, after = range(start, parts[at].start), range(parts[at].stop, stop)
+        limits = ((before, AROUND), (after, AROUND), (range(start, stop), most))
         return all(_length(found, places) <= limit for places, limit in limits)
+
+    def fits(first: int, last: int) -> bool:
+        return first >= 0 and last < len(parts) and has_room(parts[first].start, parts[last].stop)
 
     if fits(0, last):
         first = 0  # the section from its beginning, if that leaves room for the answer
@@ -224,7 +225,10 @@ def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[b
         last += 1
     while fits(first - 1, last):
         first -= 1
-    return _without_ends(found, parts[first].start, parts[last].stop - 1, position)
+    start, stop = parts[first].start, parts[last].stop
+    while stop <= high and found[stop].kind is UnitKind.SENTENCE and has_room(start, stop + 1):
+        stop += 1
+    return _without_ends(found, start, stop - 1, position)
 
 
 def _is_home(address: str, page: str) -> bool:
