@@ -2,8 +2,10 @@
 a dashboard with something to show are opened by test_seeded.py, on half a year of questions."""
 
 import os
+import re
 from pathlib import Path
 
+from admin.blueprint import FOLDER as STATIC
 from server.storage.content.sources import source_id
 from tests import axe
 from tests.admin import (
@@ -96,6 +98,20 @@ LAYOUT = """() => [
         .filter(([, box]) => box.width > 0 && (box.width < 23.5 || box.height < 23.5))
         .map(([target, box]) => `${target.outerHTML.slice(0, 120)} ${box.width}x${box.height}`),
 ]"""
+
+
+def test_the_dark_look_changes_only_colours():
+    """So nothing has another place or size in it."""
+    sheets = [file.read_text(encoding="utf-8") for file in STATIC.glob("*.css")]
+    dark = [
+        rule
+        for sheet in sheets
+        for rule in re.findall(r"prefers-color-scheme: dark\) \{\n(.*?)\n\}", sheet, re.S)
+    ]
+    assert len(dark) == sum(sheet.count("prefers-color-scheme") for sheet in sheets) > 1
+    values = re.findall(r"([\w-]+): ([^;]+);", "".join(dark))
+    assert [pair for pair in values if not re.fullmatch("#[0-9a-f]{6}", pair[1])] == []
+    assert {name for name, _ in values if not name.startswith("--")} == {"fill"}
 
 
 def test_empty_pages_say_what_to_do_next(browser, address, cookie):

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from threadpoolctl import ThreadpoolController
 
 from server.domain.protocols import ModelError
 from server.retrieval.published.raptor.clusters import (
@@ -16,6 +17,13 @@ from server.retrieval.published.raptor.clusters import (
     soft_clusters,
     tried,
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread():
+    """As in a build: with matrices this small, threads wait for each other far longer than they compute."""
+    with ThreadpoolController().limit(limits=1):
+        yield
 
 
 def blobs(count, of_each, spread=0.05, seed=1):

@@ -22,8 +22,9 @@ KEY = "sk-a-secret-that-must-not-be-shown-abcd"
 
 
 @pytest.fixture
-def runtime(make_runtime):
-    """The providers of these tests are on this machine."""
+def runtime(make_runtime, tmp_path, model_cache):
+    """The providers of these tests are on this machine, and the embedded model is prepared."""
+    (tmp_path / "models").symlink_to(model_cache)
     return make_runtime(private_hosts="127.0.0.1")
 
 
