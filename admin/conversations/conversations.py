@@ -60,7 +60,7 @@ def chosen() -> Chosen:
     wrong = _wrong(first, last)
     if (first or last) and not wrong:
         days, since = 0, _midnight(first) if first else None
-    until = _midnight(last + timedelta(days=1)) if last and not wrong else None
+    until = _midnight(last + timedelta(days=1)) if last and last < date.max and not wrong else None
     slower = request.args.get("slower", 0, type=int)
     outcome = request.args.get("outcome", "")
     wanted = QuestionFilter(

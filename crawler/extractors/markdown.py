@@ -16,7 +16,7 @@ from crawler.discovery import urls
 from crawler.errors import BadFile
 from crawler.extractors import Extraction, SourceDocument
 from crawler.extractors.language import language_of_text, primary_language
-from crawler.extractors.outline import Outline
+from crawler.extractors.outline import LONGEST_HEADING, Outline
 from crawler.extractors.text import decode, fold, name_in_address
 from crawler.page import Block
 
@@ -116,7 +116,9 @@ class _Walk:
         text = self._inline(node)
         explicit = _EXPLICIT_ID.search(text)
         heading = fold(text[: explicit.start()] if explicit else text)
-        if heading:
+        if len(heading) > LONGEST_HEADING:
+            self._add(heading, "text")
+        elif heading:
             self._outline.push(int(node.tag[1:]), heading, explicit[1] if explicit else self._slug(heading))
             self.first_heading = self.first_heading or heading
 

@@ -10,6 +10,9 @@ _ANCHOR_HOLDERS = frozenset(
     {"section", "div", "article", "header", "hgroup", "main", "li", "dl", "span", "a"}
 )
 _MAY_BE_EMPTY = frozenset({"a", "span", "hr", "h1", "h2"})
+LONGEST_HEADING = 300
+"""Characters. What is longer and marked up as a heading is read as text: each chunk repeats its headings."""
+_DEEPEST = 12
 _CLIMB = 5
 _MINOR_LEVEL = 8
 
@@ -38,10 +41,12 @@ class Outline:
         self.anchor = ""
 
     def push(self, level: int, heading: str, anchor: str) -> None:
-        """Open a section and close those of the same or a deeper level."""
+        """Open a section and close those of the same or a deeper level. Of a heading that is too long, the
+        beginning is kept."""
         level = max(level, self._floor + 1)
-        self._close(next((at for at, one in enumerate(self._stack) if one.level >= level), len(self._stack)))
-        self._stack.append(_Heading(level, heading, anchor))
+        place = next((at for at, one in enumerate(self._stack) if one.level >= level), len(self._stack))
+        self._close(min(place, _DEEPEST - 1))
+        self._stack.append(_Heading(level, heading[:LONGEST_HEADING], anchor))
         self._refresh()
 
     def push_minor(self, heading: str, anchor: str) -> None:

@@ -235,3 +235,20 @@ def test_a_piece_is_below_its_heading(read, name: str) -> None:
         (path, found[place][1] if text is None else text) for place, (path, text) in enumerate(expected)
     ]
     assert found == wanted
+
+
+def test_what_is_too_long_for_a_heading_is_text(read) -> None:
+    prose = "Everything that the house has to say of itself stands in a heading here. " * 5
+    markup = f"<h2>House</h2><h3>{prose}</h3><p>Come in.</p>"
+    blocks = read(f"<title>Page</title><body><main>{FILLER}{markup}</main></body>").page.blocks[1:]
+    assert [(block.heading_path, block.text) for block in blocks] == [
+        (("House",), prose.strip()),
+        (("House",), "Come in."),
+    ]
+
+
+def test_headings_within_headings_do_not_multiply_a_page(read) -> None:
+    nested = "".join(f"<div><h2>{'Part ' * 50}{number}</h2><p>Text {number}.</p>" for number in range(100))
+    blocks = read(f"<title>Page</title><body><main>{FILLER}{nested}{'</div>' * 100}</main></body>").page.blocks
+    assert [block.text for block in blocks][1:] == [f"Text {number}." for number in range(100)]
+    assert max(sum(map(len, block.heading_path)) for block in blocks) < 4000

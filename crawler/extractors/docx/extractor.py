@@ -21,7 +21,7 @@ from crawler.errors import BadFile
 from crawler.extractors import Extraction, SourceDocument
 from crawler.extractors.docx.package import R_ID, Package, Relation, W, child, children, value
 from crawler.extractors.language import language_of_text, primary_language
-from crawler.extractors.outline import Outline
+from crawler.extractors.outline import LONGEST_HEADING, Outline
 from crawler.extractors.text import fold, name_in_address
 from crawler.page import Block, BlockKind
 
@@ -123,7 +123,7 @@ class _Walk:
             self._plain(role, fold(text))
 
     def _plain(self, role: _Role, text: str) -> None:
-        if role.heading:
+        if role.heading and len(text) <= LONGEST_HEADING:
             self._outline.push(role.heading, text, "")
         elif role.title and not self.title and not self.blocks:
             self.title = text

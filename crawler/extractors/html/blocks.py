@@ -29,7 +29,7 @@ from crawler.extractors.html.lists_and_tables import (
 )
 from crawler.extractors.html.main_content import LONGEST_LEAD, Boilerplate, is_callout
 from crawler.extractors.language import primary_language
-from crawler.extractors.outline import Outline, anchor_of
+from crawler.extractors.outline import LONGEST_HEADING, Outline, anchor_of
 from crawler.extractors.text import (
     APART,
     BLOCK_TAGS,
@@ -303,7 +303,9 @@ class _Walk:
             return
         self.flush()
         text = fold(raw_text(element, self._drops))
-        if any(map(str.isalnum, text)):
+        if len(text) > LONGEST_HEADING:
+            self._paragraph(text)
+        elif any(map(str.isalnum, text)):
             self._remove_repeated(text)
             self._outline.push(int(element.tag[1]), text, anchor_of(element))
 

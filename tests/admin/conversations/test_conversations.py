@@ -203,6 +203,7 @@ def varied(runtime, site):
         ("search=radio&outcome=refused&thumbs=up&strategy=auto&days=7&site=lantern", ["Radio?"]),
         ("search=radio&thumbs=down", []),
         ("from=DAY&to=DAY", ["Yesterday"]),
+        ("to=9999-12-31&search=strong", ["Strong"]),
         ("to=DAY", ["Yesterday"]),
         ("from=DAY&thumbs=down", ["Weak"]),
         ("from=DAY&to=DAY&days=1", ["Yesterday"]),
