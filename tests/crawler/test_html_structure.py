@@ -249,6 +249,8 @@ def test_what_is_too_long_for_a_heading_is_text(read) -> None:
 
 def test_headings_within_headings_do_not_multiply_a_page(read) -> None:
     nested = "".join(f"<div><h2>{'Part ' * 50}{number}</h2><p>Text {number}.</p>" for number in range(100))
-    blocks = read(f"<title>Page</title><body><main>{FILLER}{nested}{'</div>' * 100}</main></body>").page.blocks
+    blocks = read(
+        f"<title>Page</title><body><main>{FILLER}{nested}{'</div>' * 100}</main></body>"
+    ).page.blocks
     assert [block.text for block in blocks][1:] == [f"Text {number}." for number in range(100)]
     assert max(sum(map(len, block.heading_path)) for block in blocks) < 4000
