@@ -20,6 +20,7 @@ from crawler.fetching.fetcher import Fetcher
 from crawler.options import CrawlOptions
 from server.contact.channel import NotDelivered
 from server.contact.mail import MailServer
+from server.domain.addresses import without_user
 from server.domain.contact import ContactOptions
 from server.domain.protocols import Prompt
 from server.errors import DocentError
@@ -161,7 +162,7 @@ def _database(runtime: Runtime) -> str:
 def _vectors(runtime: Runtime, settings: Settings) -> str:
     runtime.engine.vector_store.chroma.ping()
     return (
-        f"Chroma answers at {settings.storage.chroma_url}"
+        f"Chroma answers at {without_user(settings.storage.chroma_url)}"
         if settings.storage.chroma_url
         else "Chroma answers"
     )
@@ -242,14 +243,14 @@ def _traces(settings: Settings) -> str:
     endpoint = settings.serving.otlp_endpoint
     if not endpoint:
         return "off: OTEL_EXPORTER_OTLP_ENDPOINT is not set"
-    address = urlsplit(endpoint)
+    address, shown = urlsplit(endpoint), without_user(endpoint)
     port = address.port or (443 if address.scheme == "https" else 80)
     try:
         socket.create_connection((address.hostname or "", port), timeout=5).close()
     except OSError as error:
-        message = f"{endpoint} does not answer ({error}); start the collector or correct the address"
+        message = f"{shown} does not answer ({error}); start the collector or correct the address"
         raise Failed(f"{message} in OTEL_EXPORTER_OTLP_ENDPOINT") from None
-    return f"{endpoint} answers"
+    return f"{shown} answers"
 
 
 def _mail(runtime: Runtime) -> str:

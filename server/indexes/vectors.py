@@ -25,6 +25,7 @@ from chromadb.api.models.Collection import Collection
 from chromadb.config import Settings
 from chromadb.errors import ChromaError, NotFoundError
 
+from server.domain.addresses import without_user
 from server.domain.chunk import Chunk
 from server.domain.protocols import Vector
 from server.indexes.errors import IndexRejected, IndexUnavailable
@@ -119,7 +120,8 @@ class ChromaQueries:
 def unreachable(base: str, error: Exception) -> str:
     """Return the operator's message for a Chroma server that does not answer."""
     reason = str(error) or type(error).__name__
-    return f"Chroma at {base} does not answer ({reason}): check CHROMA_URL and that the server runs"
+    shown = without_user(base)
+    return f"Chroma at {shown} does not answer ({reason}): check CHROMA_URL and that the server runs"
 
 
 HNSW = CreateHNSWConfiguration(
@@ -203,7 +205,7 @@ class Chroma:
             raise IndexUnavailable(unreachable(self.place, error)) from error
         except ChromaError as error:
             kind = IndexUnavailable if error.code() >= 500 else IndexRejected
-            raise kind(f"Chroma at {self.place} refused: {_first_line(error)}") from error
+            raise kind(f"Chroma at {without_user(self.place)} refused: {_first_line(error)}") from error
 
 
 def open_chroma(place: str | Path, copies: VectorCopies | None = None, folder: Path | None = None) -> Chroma:

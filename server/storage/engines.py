@@ -43,6 +43,8 @@ def parse_url(text: str) -> URL:
             "DATABASE_URL is not an address that Docent knows: write sqlite:///path/to/file.db or "
             "postgresql://user:password@host:5432/name"
         )
+    if "@" in (url.host or ""):
+        raise StorageError("the password in DATABASE_URL has an @: write %40 in its place")
     return url.set(drivername="postgresql+psycopg")
 
 

@@ -151,6 +151,12 @@ def test_a_query_is_under_way_until_its_result_is_wanted(scripted):
     assert server.connections == 2
 
 
+def test_no_message_names_the_password_of_an_address():
+    with pytest.raises(IndexUnavailable, match=r"Chroma at http://127\.0\.0\.1:9 does not answer") as caught:
+        open_chroma("http://docent:tooth@127.0.0.1:9")
+    assert "tooth" not in str(caught.value)
+
+
 def test_a_server_that_is_silent_is_not_asked_again(scripted, monkeypatch):
     monkeypatch.setattr("server.indexes.vectors.TIMEOUT_S", 0.2)
     server, queries = scripted

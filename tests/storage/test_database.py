@@ -202,6 +202,7 @@ def test_a_new_sqlite_database_keeps_a_write_ahead_log(tmp_path):
         ("nonsense", "not an address that Docent knows: write sqlite:///"),
         ("", "not an address that Docent knows"),
         ("postgresql://u:p@host:port/x", "not an address that Docent knows"),
+        ("postgresql://u:p@ss@host/x", "the password in DATABASE_URL has an @: write %40"),
         ("mysql://u@localhost/x", "not an address that Docent knows"),
         ("sqlite://", "not an address that Docent knows"),
         ("sqlite:///", "DATABASE_URL needs a file"),
