@@ -349,3 +349,12 @@ def test_large_items_of_a_list_are_no_headings():
     content = b"BT /F1 11 Tf 14 TL 50 700 Td " + b" T* ".join([b"(" + LOREM.encode() + b") Tj"] * 3) + b" ET "
     content += b"BT /F1 15 Tf 20 TL 50 640 Td (- Goggles) Tj T* (- Gloves) Tj ET"
     assert told(raw_pdf(content))[-1][::2] == ("- Goggles\n- Gloves", "list")
+
+
+def test_two_long_columns_of_short_items_are_two_lists():
+    drawn = [
+        f"BT /F1 10 Tf {x} {700 - 14 * n} Td (- {name} {'abcdefghijklmnopqrst'[n]}) Tj ET"
+        for x, name in ((60, "Spade"), (300, "Saw"))
+        for n in range(20)
+    ]
+    assert {block[2] for block in told(raw_pdf("\n".join(drawn).encode()))} == {"list"}

@@ -208,7 +208,11 @@ def _is_level(row: _Row, line: Line) -> bool:
 
 
 def _has_amount(row: _Row, line: Line) -> bool:
-    return bool(row.cells) and min(len(row.cells[-1][1]), len(line.text.strip())) <= _AMOUNT
+    return bool(row.cells) and (_is_amount(row.cells[-1][1]) or _is_amount(line.text.strip()))
+
+
+def _is_amount(text: str) -> bool:
+    return len(text) <= _AMOUNT and any(map(str.isdigit, text))
 
 
 def _is_beside(row: _Row, line: Line, cells: Sequence[tuple[float, str]]) -> bool:
