@@ -22,7 +22,7 @@ from server.storage.store import SiteRows, columns_of
 
 BATCH = 1000
 MOST_KEPT = 6000
-"""Maximum number of chunks that a process keeps in memory, for all sites together: 8 MB, and 4 MB for the
+"""Maximum number of chunks that a process keeps in memory, for all sites together: 9 MB, and 4 MB for the
 texts of their pages."""
 ZERO: ColumnElement[int] = literal_column("0")
 NEVER: ColumnElement[int] = literal_column("2147483647")
