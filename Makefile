@@ -14,9 +14,9 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
 run: $(VENV)/.compiled
 	@exec $(BIN)/python -m server run
 
-TESTS := $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+TESTS := $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
-test: $(VENV)/.dev
+test: $(VENV)/.dev $(VENV)/.compiled
 	@$(BIN)/python .ci/system.py
 	@$(MAKE) --no-print-directory $(VENV)/.node
 	$(BIN)/ruff check .
