@@ -155,7 +155,8 @@ def find_tables(lines: Sequence[Line]) -> Iterator[tuple[int, int, list[list[str
         ):
             end += 1
         table = rows[place:end]
-        if sum(len(row.cells) == len(columns) for row in table) > 1 and len(columns) > 1:
+        are_lists = all(_BULLET.match(text) for row in table for _, text in row.cells)
+        if not are_lists and sum(len(row.cells) == len(columns) for row in table) > 1 and len(columns) > 1:
             filled = _filled(columns, table)
             if min(sum(map(len, cells)) for cells in zip(*filled, strict=True)) <= _SHORT_CELL * len(filled):
                 yield min(row.first for row in table), max(row.last for row in table) + 1, filled
