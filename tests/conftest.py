@@ -4,8 +4,6 @@ import gc
 import os
 import shutil
 import sys
-import tempfile
-from pathlib import Path
 
 import pytest
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
@@ -18,16 +16,6 @@ gc.disable()  # until pytest_collection_finish: what is imported and collected s
 # Without bytecode each process that a test starts compiles the product again, which takes longer than what it does.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-
-MEMORY = Path("/dev/shm")
-NEEDED = 4 * 2**30
-"""More bytes than the files of all running tests take."""
-# A test that opens an installation syncs twenty files: on a disk it waits for that longer than it computes.
-if "TMPDIR" not in os.environ and MEMORY.is_dir():
-    room = os.statvfs(MEMORY)
-    if room.f_bavail * room.f_frsize > NEEDED and not room.f_flag & os.ST_NOEXEC:
-        os.environ["TMPDIR"] = str(MEMORY)
-        tempfile.tempdir = None
 
 pytest_plugins = ["tests.server_fixtures"]
 

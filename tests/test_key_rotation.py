@@ -252,7 +252,7 @@ def test_operators_stay_logged_in_and_open_forms_are_taken(tmp_path):
     cookie = browser.http.get_cookie("docent_operator", path="/admin").value
     for keys, status, leads_to in (
         ({"secret_key": NEW, "secret_key_old": OLD}, 200, "/admin/account"),
-        ({"secret_key": NEW}, 302, "/admin/login"),
+        ({"secret_key": NEW}, 302, "/admin/login?next=/admin/&unsent=1"),
     ):
         after = Browser(app_of(**keys))
         after.http.set_cookie("docent_operator", cookie, path="/admin")

@@ -56,6 +56,9 @@ another thing."""
 NEAR_THING = 0.4
 """A section with a sentence that is so near to the question may be about the thing in other words, such as
 "kids" and "children"."""
+SAYS_IT = 0.7
+"""A section about the thing with a sentence that is so near to the question answers it, although its amount
+is not recognised, such as "three euros"."""
 OTHER_THING, IN_OTHER_WORDS = 0.2, 0.35
 """Maximum answerability of a section about another thing, and of one that may be about the thing in other
 words: with the default floor, the first is not shown and the second is shown with doubt."""
@@ -163,7 +166,8 @@ def _limit(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity) -> float
     asked = [one for one in fact_questions(query.text, (query.language,)) if one.kind in FACTS]
     asked_of = asked[0].rest if asked else frozenset()
     thing = {token: weight for token, weight in question_words(rarity, query).items() if token in asked_of}
-    if not thing or any(coverage(thing, chunk_words(hit.chunk)) >= OF_THING for hit in told):
+    of_thing = [hit for hit in chunks[:READ] if coverage(thing, chunk_words(hit.chunk)) >= OF_THING]
+    if not thing or any(hit in told or hit.scores.get("sentence", 0.0) >= SAYS_IT for hit in of_thing):
         return 1.0
     is_near = any(hit.scores.get("sentence", 0.0) >= NEAR_THING for hit in told)
     return IN_OTHER_WORDS if is_near else OTHER_THING

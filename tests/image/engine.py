@@ -161,7 +161,7 @@ def make_base(engine):
             f"there is no image {BASE}: `docker pull {BASE}`, or as root: apt-get install debootstrap"
         )
     suite, mirror = debian()
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:  # /dev/shm may forbid the devices of a system
+    with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "base"
         included = "--include=python3,python3-venv,ca-certificates"
         engine.run([debootstrap, "--variant=minbase", included, suite, root, mirror], timeout=1800)

@@ -129,7 +129,7 @@ def test_a_second_server_on_the_same_folder_is_refused(server):
     [
         (["crawl", "http://127.0.0.1:9/"], 1, "--allow-private"),
         (["crawl", "http://127.0.0.1:9/", "--allow-private"], 1, "127.0.0.1:9"),
-        (["crawl", "ftp://files.example"], 1, "not the address of a website"),
+        (["crawl", "ftp://files.example"], 1, "only http:// and https://"),
         (["ask", "--site", "nowhere", "Hello?"], 1, "nowhere"),
         (["ask", "  "], 1, "empty"),
         (["--set", "PORT=no", "sites"], 3, "PORT"),

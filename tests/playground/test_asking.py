@@ -28,7 +28,12 @@ def test_a_question_is_answered_with_citations_and_the_whole_trace(dashboard):
 def test_strategies_and_flows_stand_side_by_side(dashboard):
     _, page = dashboard.ask(strategy_1="dense", flow_2="self-rag", strategy_3="lexical", flow_3="corrective")
     shown = words(page)
-    for name in ("1. hybrid, direct", "2. dense, direct", "3. hybrid, self-rag", "4. lexical, corrective"):
+    for name in (
+        "1. Words and meaning together (standard), Answer at once (standard)",
+        "2. Meaning alone, Answer at once (standard)",
+        "3. Words and meaning together (standard), Check the answer, search again",
+        "4. Words alone, Check the results, search again if weak",
+    ):
         assert name in shown
     assert "Steps of the answer" in shown, shown[:3000]
     assert "Same as variant 1" in shown
