@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -106,7 +105,7 @@ def test_closing_does_not_wait(reader) -> None:
     assert one.read(source(1)).page.title == "Page 1"
 
 
-def test_helpers_end_when_the_crawl_is_killed() -> None:
+def test_helpers_end_when_the_crawl_is_killed(tmp_path: Path) -> None:
     code = (
         "import time\n"
         "from crawler.extractors import SourceDocument\n"
@@ -118,20 +117,19 @@ def test_helpers_end_when_the_crawl_is_killed() -> None:
         "    print(*one._pool._processes, flush=True)\n"
         "    time.sleep(60)\n"
     )
-    with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
-        script.write(code)
-        script.flush()
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-        crawl = subprocess.Popen([sys.executable, script.name], stdout=subprocess.PIPE, env=environment)
-        assert crawl.stdout is not None
-        pid = int(crawl.stdout.readline())
-        crawl.kill()
-        crawl.wait()
-        crawl.stdout.close()
-        deadline = time.monotonic() + 10
-        while Path(f"/proc/{pid}/stat").exists() and time.monotonic() < deadline:
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                break
-            time.sleep(0.05)
-        else:
-            assert not Path(f"/proc/{pid}").exists()
+    script = tmp_path / "crawl.py"  # a folder of its own: Python imports what lies beside a script
+    script.write_text(code)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    crawl = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, env=environment)
+    assert crawl.stdout is not None
+    pid = int(crawl.stdout.readline())
+    crawl.kill()
+    crawl.wait()
+    crawl.stdout.close()
+    deadline = time.monotonic() + 10
+    while Path(f"/proc/{pid}/stat").exists() and time.monotonic() < deadline:
+        if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+            break
+        time.sleep(0.05)
+    else:
+        assert not Path(f"/proc/{pid}").exists()
