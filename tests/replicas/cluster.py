@@ -201,6 +201,7 @@ class Cluster:
         self.database.migrate()
         self.crawls = CrawlStore(self.database)
         jobs = JobQueue(self.folder, self.redis_url)
+        self.stack.callback(jobs._redis.pool.disconnect)
         self.control = CrawlControl(
             self.crawls, jobs.register("refresh_site", lambda site_id, crawl_id: None)
         )
