@@ -10,10 +10,10 @@ Last-Event-ID. The rate doubles until p95 of the time to the first sentence exce
 visitors finish.
 
 Without --address, the real server is started on a crawled folder (by default as in
-benchmarks.question_path), without a chat model; with --replicas, so many web servers of one process each on
-PostgreSQL, Redis and a Chroma server, without a proxy. Servers behind --address need high VISITOR_LIMIT,
-ADDRESS_LIMIT and TOKEN_LIMIT; several addresses are replicas of one installation, and a proxy in front of
-them is one address. Only addresses of this machine are accepted.
+benchmarks.question_path), without a chat model. --replicas starts that number of web servers, of one process
+each, on PostgreSQL, Redis and a Chroma server, without a proxy. Servers behind --address need high
+VISITOR_LIMIT, ADDRESS_LIMIT and TOKEN_LIMIT; several addresses are replicas of one installation, and a proxy
+in front of them is one address. Only addresses of this machine are accepted.
 """
 
 from __future__ import annotations

@@ -124,9 +124,7 @@ def test_without_a_mail_server_the_message_waits_and_goes_as_soon_as_there_is_on
     office = make_office(MAIL, contact_tries=1)
     office.write()
     assert not office.outbox.send_next()
-    assert office.log() == [("email", "waiting", [])], (
-        "it has not counted as a try, and nobody is told of a failure"
-    )
+    assert office.log() == [("email", "waiting", [])], "this was no try, and no failure is reported"
     assert office.incidents.recent(["shop"]) == []
     office.settings = Settings.of(
         data_dir=tmp_path, mail_from=FROM, smtp_url=smtp_url, private_hosts="127.0.0.1"

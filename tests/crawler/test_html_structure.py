@@ -238,7 +238,7 @@ def test_a_piece_is_below_its_heading(read, name: str) -> None:
 
 
 def test_what_is_too_long_for_a_heading_is_text(read) -> None:
-    prose = "Everything that the house has to say of itself stands in a heading here. " * 5
+    prose = "The house put its whole story into one heading, from its first guests to today. " * 5
     markup = f"<h2>House</h2><h3>{prose}</h3><p>Come in.</p>"
     blocks = read(f"<title>Page</title><body><main>{FILLER}{markup}</main></body>").page.blocks[1:]
     assert [(block.heading_path, block.text) for block in blocks] == [

@@ -34,7 +34,7 @@ def test_headings_lead_to_their_text_and_are_anchors():
 
 
 def test_what_is_too_long_for_a_heading_is_text():
-    prose = "Everything that the house has to say of itself stands in a heading here. " * 5
+    prose = "The house put its whole story into one heading, from its first guests to today. " * 5
     assert blocks(f"# House\n\n## {prose}\n\nCome in.\n") == (
         Block(prose.strip(), ("House",), "text", "house"),
         Block("Come in.", ("House",), "text", "house"),

@@ -67,7 +67,7 @@ def test_the_whole_journey_needs_no_mouse(visit):
 
 WATCH_STATUS = """() => { window.told = []; const status = document.querySelector("site-chat").shadowRoot.querySelector(".sr");
           new MutationObserver(() => told.push(status.textContent)).observe(status, { childList: true, characterData: true, subtree: true }) }"""
-"""Keeps in `told` what screen readers are told."""
+"""Collects in `told` what screen readers announce."""
 
 
 def test_an_answer_is_announced_once_and_only_when_it_is_complete(opened, script):

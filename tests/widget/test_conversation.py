@@ -24,6 +24,19 @@ def body(page: Page) -> str:
     return page.locator(".body").last.inner_text()
 
 
+@pytest.fixture
+def two_tabs(opened, profile, server) -> tuple[Page, Page]:
+    """Two tabs of one visitor, who has had an answer."""
+    page = opened()
+    ask(page)
+    answered(page)
+    other = profile.new_page()
+    other.goto(server.home + "/")
+    other.locator(".launcher").click()
+    answered(other)
+    return page, other
+
+
 def test_an_answer_streams_and_ends_with_its_sources(opened, script):
     script.faults = [("hold", 4)]
     page = opened()
@@ -336,14 +349,8 @@ def test_nothing_is_erased_by(opened, script, way):
     expect(page.get_by_role("button", name="Your data has been erased.")).to_be_visible()
 
 
-def test_two_tabs_show_the_same_conversation(opened, profile, server):
-    page = opened()
-    ask(page)
-    answered(page)
-    other = profile.new_page()
-    other.goto(server.home + "/")
-    other.locator(".launcher").click()
-    answered(other)
+def test_two_tabs_show_the_same_conversation(two_tabs):
+    page, other = two_tabs
     ask(other, "And on Sundays?")
     answered(other, 2)
     answered(page, 2)
@@ -517,14 +524,8 @@ def test_a_draft_outlives_new_chats_older_chats_refusals_and_erasing(opened, scr
     assert box.input_value() == "My draft"
 
 
-def test_a_second_tab_that_looks_on_does_not_ask_the_question_too(opened, profile, script, server):
-    page = opened()
-    ask(page)
-    answered(page)
-    other = profile.new_page()
-    other.goto(server.home + "/")
-    other.locator(".launcher").click()
-    answered(other)
+def test_a_second_tab_that_looks_on_does_not_ask_the_question_too(two_tabs, script):
+    page, other = two_tabs
     script.faults = [("hold", 1)]
     ask(other, "And on Sundays?")
     expect(page.locator(".you")).to_have_count(2)
@@ -537,14 +538,8 @@ def test_a_second_tab_that_looks_on_does_not_ask_the_question_too(opened, profil
     ]
 
 
-def test_two_tabs_that_ask_at_the_same_time_lose_no_answer(opened, profile, script, server):
-    page = opened()
-    ask(page)
-    answered(page)
-    other = profile.new_page()
-    other.goto(server.home + "/")
-    other.locator(".launcher").click()
-    answered(other)
+def test_two_tabs_that_ask_at_the_same_time_lose_no_answer(two_tabs, script):
+    page, other = two_tabs
     script.faults = [("hold", 1), ("hold", 1)]
     ask(page, "Asked in the first tab?")
     expect(other.locator(".you")).to_have_count(2)

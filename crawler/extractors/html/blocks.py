@@ -417,8 +417,8 @@ class _Walk:
         if len(alt) < _TELLING or " " not in alt or "".join(self._inline).strip():
             return
         self.flush()
-        beside = self.blocks[-1].text if self.blocks else ""
-        if not any(_begins_with(text, alt) for text in (beside, *self._outline.path[-1:])):
+        before = self.blocks[-1].text if self.blocks else ""
+        if not any(_begins_with(text, alt) for text in (before, *self._outline.path[-1:])):
             self._add(alt, "text")
             self._alternative = self.blocks[-1]
 

@@ -180,7 +180,7 @@ def _chat_request(schema: dict[str, Any], message_chars: int) -> dict[str, Any]:
 
 
 def _message(longest: int) -> dict[str, Any]:
-    """What a question is, whoever asks it, and a message to people."""
+    """The bounds of a text that somebody sends, such as a question or a message to people."""
     return {"minLength": 1, "maxLength": longest, "pattern": r"[^\s\x00]"}
 
 
