@@ -49,7 +49,7 @@ from benchmarks.web_server import ROOT
 from tests.servers import chroma_server, postgresql, redis_server
 
 BAR_S = 1.0
-FIRST_RATE, MOST_RATE = 1.0, 256.0
+FIRST_RATE, MOST_RATE = 4.0, 256.0
 """Visitors a second."""
 THINK_S = 4.0
 """Mean time before a question and before each follow-up."""
@@ -58,6 +58,7 @@ FOLLOW_UPS = 0.5
 RATED, DROPPED, CACHED = 0.1, 0.05, 0.6
 """Shares of answers that are rated, of streams that break, and of visitors whose browser has the widget."""
 PATIENCE_S = 60.0
+"""How long a visitor waits for an answer."""
 MORE = ("What else should I know about that?", "Can you tell me more?", "How do I configure it?")
 
 
@@ -99,15 +100,12 @@ class Visitors:
 
     async def arrive(self, rate: float, seconds: float, seen: Seen) -> None:
         """Let visitors arrive at this rate, and wait until all have finished."""
-        loop, coming = asyncio.get_running_loop(), set()
+        loop, coming = asyncio.get_running_loop(), list[asyncio.Task[None]]()
         end = loop.time() + seconds
         while (now := loop.time()) < end:
-            coming.add(asyncio.create_task(self._visit(next(self._addresses), seen)))
+            coming.append(asyncio.create_task(self._visit(next(self._addresses), seen)))
             await asyncio.sleep(min(self._drawn.expovariate(rate), end - now))
-        _, late = await asyncio.wait(coming, timeout=PATIENCE_S)
-        for task in late:
-            task.cancel()
-            seen.errors["not answered"] += 1
+        await asyncio.gather(*coming)
 
     async def _visit(self, address: str, seen: Seen) -> None:
         seen.visitors += 1
@@ -133,7 +131,12 @@ class Visitors:
             body: dict[str, object] = {"message": question, "stream": True}
             if conversation:
                 body["conversation_id"] = conversation
-            text = await self._read(connection, body, token, seen)
+            try:
+                async with asyncio.timeout(PATIENCE_S):
+                    text = await self._read(connection, body, token, seen)
+            except TimeoutError:
+                seen.errors["not answered"] += 1
+                return
             meta = re.search(r'"conversation_id":"([^"]+)","message_id":"([^"]+)"', text)
             if meta is None or "event: done" not in text:
                 seen.errors["no whole answer"] += 1

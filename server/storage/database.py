@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from server.storage import upgrade
-from server.storage.engines import BUSY_MS, open_engine, parse_url, reading, snapshot
+from server.storage.engines import BUSY_MS, is_open, open_engine, parse_url, reading, snapshot
 from server.storage.errors import StorageError, storage_error
 from server.storage.statements import lock
 
@@ -22,7 +22,7 @@ MIGRATION_LOCK = 0x646F63656E74
 
 
 IDLE_READERS = 4
-"""Connections to SQLite that stay open for the next reader. Writers need the others of the pool."""
+"""Connections that stay checked out for the next reader. Writers need the others of the pool."""
 LOCK_S = 6 * 3600
 """Another process may make a backup of a large database before it upgrades the tables."""
 
@@ -104,17 +104,10 @@ class Database:
     def connect(self) -> Iterator[Connection]:
         """Open a connection for reading. Each statement sees everything committed before it."""
         self._follow_fork()
-        if self.dialect == "postgresql":
-            with self._explained(), self._reads.connect() as connection:
-                yield connection
-            return
-        # SQLite reads without a transaction, so that an open connection is as good as a new one.
+        # There is no transaction, so that an open connection is as good as a new one.
         idle = self._idle
         with self._explained():
-            try:
-                connection = idle.pop()
-            except IndexError:
-                connection = self._reads.connect()
+            connection = self._idle_reader() or self._reads.connect()
             is_whole = False
             try:
                 yield connection
@@ -124,6 +117,17 @@ class Database:
                     idle.append(connection)
                 else:
                     connection.close()
+
+    def _idle_reader(self) -> Connection | None:
+        while True:
+            try:
+                connection = self._idle.pop()
+            except IndexError:
+                return None
+            if is_open(connection):
+                return connection
+            connection.invalidate()
+            connection.close()
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:

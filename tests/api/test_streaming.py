@@ -197,6 +197,15 @@ def test_an_answer_finished_elsewhere_is_replayed_whole(make_app):
     assert parse(visitor.resume(f"{events[0].data['message_id']}:0").text) == events
 
 
+def test_an_answer_that_a_busy_process_copies_late_is_resumed(make_app, monkeypatch):
+    monkeypatch.setattr("server.api.visitor.streams.STEP_S", 3.0)
+    first, second = make_app(), make_app()
+    visitor = new_visitor(first.test_client())
+    events = parse(visitor.ask(stream=True).text)
+    visitor.client = second.test_client()
+    assert parse(visitor.resume(events[0].id).text) == events[1:]
+
+
 def dead_process(app, monkeypatch, frames):
     """Leaves the copy of an answer whose process died; returns its visitor."""
     monkeypatch.setattr("server.api.visitor.streams.SILENT_S", 0.0)

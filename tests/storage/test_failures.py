@@ -2,7 +2,7 @@
 
 import os
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from types import SimpleNamespace
 
 import psycopg
@@ -189,13 +189,22 @@ def test_an_unknown_postgresql_database_is_named(postgresql_server):
 
 
 def test_a_postgresql_that_came_back_is_used_again(new_postgresql):
-    database = Database(new_postgresql())
+    database = Database(url := new_postgresql())
     database.migrate()
     SiteStore(database).create(SHOP)
     with database.connect() as one, database.connect() as other:
         pid = other.execute(text("SELECT pg_backend_pid()")).scalar_one()
         one.execute(text("SELECT pg_terminate_backend(:pid)"), {"pid": pid})
     assert [SiteStore(database).get("shop") for _ in range(4)] == [SHOP] * 4
+    with database.connect() as one, database.connect() as other:
+        assert one.execute(text("SELECT 1")).scalar_one() == other.execute(text("SELECT 1")).scalar_one()
+        with database.begin() as writer:
+            writer.execute(text("SELECT 1"))
+    others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
+    with closing(Database(url)) as killer, killer.connect() as connection:
+        connection.execute(text(f"{others} AND pid <> pg_backend_pid()"))
+    with database.begin() as writer, database.connect() as one, database.connect() as other:
+        assert [some.execute(text("SELECT 1")).scalar_one() for some in (writer, one, other)] == [1] * 3
     with pytest.raises(StorageError) as caught, database.begin() as connection:
         connection.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
     said_in_one_line(caught, "the PostgreSQL database")

@@ -7,6 +7,7 @@ import hashlib
 import posixpath
 import re
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -211,18 +212,26 @@ class Widget:
     """By path under widget/."""
 
 
+LOOK_S = 1.0
+"""Seconds between two looks for changed files: a look takes as long as a small answer."""
+
+
 class WidgetFiles:
     """Reads the folder, and again when a file in it has changed."""
 
     def __init__(self, folder: Path = FOLDER) -> None:
         self._folder = folder
         self._lock = threading.Lock()
+        self._looked = -LOOK_S
         self._seen: list[tuple[str, int, int]] = []
         self._widget = Widget("", {})
 
     def current(self) -> Widget:
-        """The files as they are now."""
+        """The files as they were a second ago or later."""
         with self._lock:
+            if time.monotonic() - self._looked < LOOK_S:
+                return self._widget
+            self._looked = time.monotonic()
             seen = sorted(
                 (path.relative_to(self._folder).as_posix(), path.stat().st_mtime_ns, path.stat().st_size)
                 for path in self._folder.rglob("*")

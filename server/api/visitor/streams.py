@@ -94,7 +94,7 @@ log = logging.getLogger(__name__)
 STEP_S = 0.3
 """Seconds between two copies of the logs. Copying each word separately would cost too much."""
 LONGEST_STEP_S = 1.2
-"""Less than APPEAR_S, so that another process does not give up before a new log is copied."""
+"""Well below APPEAR_S, so that another process does not give up before a new log is copied."""
 SHARE = 0.1
 """Maximum share of time for copying. With hundreds of logs the interval gets longer."""
 KEEP_S = 300.0
@@ -198,8 +198,9 @@ def _process_key(process: str) -> str:
 
 HEARTBEAT_S = 15.0
 HEARTBEAT = b": still here\n\n"
-APPEAR_S = 1.5
-"""Seconds to wait for the first copy of an answer that another process has just started."""
+APPEAR_S = 4.0
+"""Seconds to wait for the first copy of an answer that another process has just started. A process with more
+questions than it can answer copies late."""
 
 Event = tuple[str, Mapping[str, Any]]
 Again = Callable[[dict[str, Any]], Iterable[Event]]
