@@ -225,6 +225,16 @@ def test_of_a_long_paragraph_after_the_answer_the_first_sentences_are_shown():
     assert claim.text.endswith(f"{said[4]} …")
 
 
+@pytest.mark.parametrize(("times", "is_shown"), [(1, True), (19, False)])
+def test_a_sentence_that_refers_back_is_shown_after_the_one_it_needs(times, is_shown):
+    said = [f"Oil lamps burn for {n} hours if their oil is clean and new." for n in range(20)]
+    said[9] = f"Open {'the window and ' * times}the door."
+    said[10] = f"This keeps lamps from exploding near {'camphor and ' * 45}wax."
+    (claim,) = claims_of("what makes lamps explode", section("Oil lamps", " ".join(said)))
+    assert (said[9] in claim.quote) is is_shown
+    assert said[8] not in claim.quote
+
+
 def test_a_section_is_cut_if_it_is_too_long_even_near_the_answer():
     said = [f"Oil lamps burn for {n} hours if their oil is clean and new." for n in range(20)]
     said[10] = f"Oil lamps explode near {'camphor and ' * 20}."

@@ -51,6 +51,8 @@ OPEN = 0.25
 """Share of the question's weight from which on words that the first section lacks need another one."""
 NEAR = 0.75
 """A further section must have at least this share of the first one's score."""
+LONGEST_LEAD = 200
+"""Maximum length of a sentence that is shown because the next one refers back to it."""
 SAYS = 6
 """Words from which on the introduction of a list may be marked: "Exceptions:" says nothing."""
 
@@ -226,6 +228,8 @@ def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[b
     while fits(first - 1, last):
         first -= 1
     start, stop = parts[first].start, parts[last].stop
+    if start > low and _needs(found[start - 1], found[start]):
+        start -= 1
     while stop <= high and found[stop].kind is UnitKind.SENTENCE and has_room(start, stop + 1):
         stop += 1
     return _without_ends(found, start, stop - 1, position)
@@ -242,6 +246,14 @@ def _leads(before: Unit, unit: Unit) -> bool:
     if before.kind is not UnitKind.SENTENCE:
         return False
     return introduces(before.text) or unit.kind is not UnitKind.SENTENCE or refers_back(unit.quote)
+
+
+def _needs(before: Unit, unit: Unit) -> bool:
+    """Return whether a sentence cannot be understood without the one before it, which is shown even where
+    there is little room."""
+    if not (before.kind is unit.kind is UnitKind.SENTENCE and refers_back(unit.quote)):
+        return False
+    return _size(before.text) <= LONGEST_LEAD and not is_label(before.quote)
 
 
 def _without_ends(found: Sequence[Unit], first: int, last: int, position: int) -> range:
