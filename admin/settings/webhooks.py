@@ -141,7 +141,8 @@ def webhook_remove(webhook_id: str) -> ResponseReturnValue:
 
 def _shown(form: HookForm) -> str:
     sites = {site.id: site for site in stores().sites.all()}
-    return render_template("admin/webhooks.html", form=form, hooks=delivery().webhooks.all(), sites=sites)
+    hooks = delivery().webhooks.all()
+    return render_template("admin/webhooks.html", form=form, hooks=hooks, sites=sites, named=dict(KINDS))
 
 
 def _one_shown(hook: EventHook, form: HookForm) -> str:
@@ -149,7 +150,8 @@ def _one_shown(hook: EventHook, form: HookForm) -> str:
     sent = listed(
         lambda limit, offset: delivery().events.sent(limit, offset, webhook_id=hook.id, state=state), ROWS
     )
-    return render_template("admin/webhook.html", hook=hook, form=form, sent=sent, state=state)
+    named = {**dict(KINDS), EventKind.TEST.value: lazy("A test")}
+    return render_template("admin/webhook.html", hook=hook, form=form, sent=sent, state=state, named=named)
 
 
 def _new_secret(webhook_id: str) -> str:

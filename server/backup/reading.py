@@ -117,8 +117,11 @@ def open_backup(
     try:
         archive = zipfile.ZipFile(source)
     except BROKEN:
+        what, maker = (
+            ("export of a site", "sites export") if manifest == SITE_MANIFEST else ("backup", "backup")
+        )
         raise BadBackup(
-            "this is no backup of Docent, or it was cut off: choose a whole file that `backup` made"
+            f"this is no {what} of Docent, or it was cut off: choose a whole file that `{maker}` made"
         ) from None
     with archive:
         yield Backup(archive, _checked(archive, manifest), folders)

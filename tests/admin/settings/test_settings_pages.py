@@ -378,6 +378,17 @@ def test_a_secret_of_an_earlier_version_counts_for_the_address_that_it_is_sent_t
         live.change({"openai_base_url": "https://evil.example/v1"}, "eve")
 
 
+def test_events_of_webhooks_are_said_in_words(operator, runtime):
+    fields = {"url": "https://hooks.example/a", "kinds": "crawl.failed", "site": ""}
+    operator.send("/admin/settings/webhooks", fields)
+    shown = operator.get("/admin/settings/webhooks").text
+    assert "A crawl failed</td>" in shown
+    assert "crawl.failed</td>" not in shown
+    (hook,) = runtime.delivery.webhooks.all()
+    runtime.delivery.events.test(hook.id)
+    assert "A test" in operator.get(f"/admin/settings/webhooks/{hook.id}").text
+
+
 def test_a_webhook_at_another_address_gets_another_secret(operator, runtime):
     fields = {"url": "https://hooks.example/a", "kinds": "crawl.failed", "site": ""}
     operator.send("/admin/settings/webhooks", fields)

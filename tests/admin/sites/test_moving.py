@@ -45,7 +45,7 @@ def test_conversations_are_in_the_file_only_if_asked_for(operator, site):
     ("file", "says"),
     [
         (None, "Choose the file of a site."),
-        (b"nothing", "This is no backup of Docent, or it was cut off"),
+        (b"nothing", "This is no export of a site of Docent, or it was cut off"),
         ("same", "There is a site lantern here already: remove it first. Nothing was changed."),
     ],
 )
