@@ -9,6 +9,7 @@ import re
 import socket
 from collections.abc import Iterable
 from math import isfinite
+from typing import Any
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from flask import flash, g
@@ -24,6 +25,7 @@ from wtforms import (
     TextAreaField,
 )
 from wtforms.fields.choices import SelectChoice
+from wtforms.fields.core import UnboundField
 from wtforms.validators import DataRequired, Length, StopValidation
 
 from admin.formats import number
@@ -44,6 +46,17 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
 
     person = ""
     """E-mail address of the person that a password is chosen for."""
+
+    class Meta(FlaskForm.Meta):  # type: ignore[misc]  # as above
+        """Lines end as they do everywhere else; browsers send them with two characters."""
+
+        def bind_field(self, form: Form, unbound_field: UnboundField, options: dict[str, Any]) -> Field:
+            filters = (*unbound_field.kwargs.get("filters", ()), _one_line_end)
+            return unbound_field.bind(form=form, **{**options, "filters": filters})
+
+
+def _one_line_end(value: object) -> object:
+    return value.replace("\r\n", "\n") if isinstance(value, str) else value
 
 
 class SharedForm(Form):

@@ -46,6 +46,11 @@ def test_an_answer_is_written_listed_changed_and_removed(operator, runtime, site
     assert runtime.stores.curated.all("lantern") == []
 
 
+def test_lines_end_with_one_character_whatever_the_browser_sends(operator, runtime, site):
+    operator.send(f"{PAGE}/new", {**FILLED, "text": "Yes.\r\n\r\n- Daily\r\n- Free"})
+    assert runtime.stores.curated.get("lantern", 1).text == "Yes.\n\n- Daily\n- Free"
+
+
 def test_an_answer_is_removed_only_at_the_second_press(operator, runtime, site):
     runtime.stores.curated.save(CuratedAnswer("lantern", ("Do you deliver?",), "Yes."), "x")
     page = BeautifulSoup(operator.get(PAGE).text, "html.parser")
