@@ -74,7 +74,8 @@ class DenseRetriever:
     def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
         """Best first. Raises ModelError when the query cannot be embedded."""
         vector = self._parts.embedder.embed([query.searched_text])[0]
-        hits = search_live(lambda n: self._parts.vectors.search(vector, n), self._parts.chunks.load, limit)
+        chunks, vectors = self._parts.chunks, self._parts.vectors
+        hits = search_live(lambda n: vectors.search(vector, n), chunks.load, limit, chunks.live_generation)
         scored = (
             ScoredChunk(chunk, min(1.0, max(0.0, score)), {"dense": round(score, 4)}) for chunk, score in hits
         )
@@ -94,7 +95,8 @@ class LexicalRetriever:
 
     def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
         """Best first; [] when no word of the query occurs on the site."""
-        hits = search_live(lambda n: self._parts.words.search(query.text, n), self._parts.chunks.load, limit)
+        chunks, words = self._parts.chunks, self._parts.words
+        hits = search_live(lambda n: words.search(query.text, n), chunks.load, limit, chunks.live_generation)
         best = hits[0][1] if hits else 1.0
         scored = (ScoredChunk(chunk, score / best, {"words": round(score, 4)}) for chunk, score in hits)
         return ranked(list(scored), limit)

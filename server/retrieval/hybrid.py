@@ -185,6 +185,8 @@ class HybridRetriever:
             # Both indexes may contain chunks of a generation that is being built or was just replaced.
             if len(live) >= min(limit, len(asked)) or candidates > max(len(dense), len(words)):
                 break
+            if not (live or self._parts.chunks.live_generation()):
+                break  # a site is crawled for the first time
             candidates *= 4
         fused = self._fused(query, dict(dense), dict(words), live)
         if self._parts.tuning.rerank == "none":

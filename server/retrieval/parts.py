@@ -88,20 +88,24 @@ def in_turn(lists: Sequence[Sequence[T]]) -> Iterator[T]:
 
 
 def search_live(
-    search: Callable[[int], list[Hit]], load: Callable[[list[str]], Mapping[str, T]], limit: int
+    search: Callable[[int], list[Hit]],
+    load: Callable[[list[str]], Mapping[str, T]],
+    limit: int,
+    any_live: Callable[[], object] = lambda: True,
 ) -> list[tuple[T, float]]:
     """Return the best `limit` hits that are live, with what `load` returns for their ids: live chunks, or
     records of the live state.
 
     An index may contain those of a generation that is being built or was just replaced. Therefore more
-    hits than needed are requested, and even more if too few of them are live.
+    hits than needed are requested, and even more if too few of them are live. During a site's first crawl
+    nothing is live: then `any_live` is false.
     """
     wanted = limit + limit // 2 + 4
     while True:
         hits = search(wanted)
         live = load([id for id, _ in hits])
         found = [(live[id], score) for id, score in hits if id in live]
-        if len(found) >= limit or len(hits) < wanted:
+        if len(found) >= limit or len(hits) < wanted or not (found or any_live()):
             return found[:limit]
         wanted *= 4
 

@@ -107,7 +107,9 @@ class LightRagSearch(DerivedSearch[LightRagOptions]):
         naive = []
         if mode == "naive":
             nearest = partial(self._parts.vectors.search, vector)
-            naive = [chunk.id for chunk, _ in search_live(nearest, self._parts.chunks.load, most)]
+            content = self._parts.chunks
+            found_live = search_live(nearest, content.load, most, content.live_generation)
+            naive = [chunk.id for chunk, _ in found_live]
         lists = [naive, *picked(graph, found, self._options, near)]
         order = list(dict.fromkeys(in_turn(lists)))
         chunks = self._parts.chunks.load(order)
