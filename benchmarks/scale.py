@@ -11,7 +11,8 @@ to --json. Times are those of the clock, on a quiet machine; `cpu` is the proces
 which other programs disturb less.
 
 For the first answer after start, the real server is started on the same data, with its own embedder. With
---folder, the data stay, and a site that is there already is only searched.
+--folder, the data stay: a site that is there already is only searched, and one whose making was interrupted
+is made to its end.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ from server.backup.shape import write_backup
 from server.domain.answer import Answer, Citation, Message, Outcome
 from server.domain.question import Query
 from server.domain.site import Site
+from server.indexing.indexer import IndexReport
 from server.models.embedded import EmbeddedEmbedder
 from server.runtime.runtime import Runtime, open_runtime
 from server.runtime.sites import open_indexer
@@ -157,21 +159,22 @@ class Scale:
         self.rows.append({"part": part, "what": what, "figure": figure, "unit": unit})
         self._report.write_text(json.dumps(self.rows, indent=1))
 
-    def site(self, site_id: str, chunks: int, first: int = 0) -> int:
-        """Make a site of at least so many chunks; return the number of its pages."""
-        stores = self.runtime.stores
-        made = Site(site_id, site_id, site_id.title(), ("https://made.example/",))
-        stores.sites.create(made)
+    def site(self, site_id: str, chunks: int, first: int = 0) -> IndexReport:
+        """Make a site of at least so many chunks, or go on making it; return what was written."""
+        sites = self.runtime.stores.sites
+        if site_id not in {site.id for site in sites.all()}:
+            sites.create(Site(site_id, site_id, site_id.title(), ("https://made.example/",)))
         parts = self.runtime.engine.parts(site_id, self.embedder)
-        strategy = self.runtime.engine.strategy(made, parts)
+        strategy = self.runtime.engine.strategy(sites.get(site_id), parts)
         indexer = open_indexer(self.runtime.database, parts, strategy, self.runtime.settings)
-        indexer.begin()
+        written = parts.words.count()  # by a run that was interrupted
+        indexer.begin(resume=written > 0)
         pages = 0
-        while indexer.report.chunks_added < chunks:
+        while written + indexer.report.chunks_added < chunks:
             indexer.add(self.words.page(first + pages))
             pages += 1
         indexer.finish()
-        return pages
+        return indexer.report
 
     def one_site(self, chunks: int) -> None:
         part = f"one site, {chunks:,} chunks"
@@ -179,11 +182,11 @@ class Scale:
         if site_id not in {site.id for site in self.runtime.stores.sites.all() if site.generation}:
             disk = disk_mb(self._folder)
             began, cpu = time.perf_counter(), time.process_time()
-            pages = self.site(site_id, chunks)
+            report = self.site(site_id, chunks)
             took, spent = time.perf_counter() - began, time.process_time() - cpu
-            self.note(part, "pages written and indexed", pages / took, "pages/s")
-            self.note(part, "chunks written and indexed", chunks / took, "chunks/s")
-            self.note(part, "chunks, cpu of this process", chunks / spent, "chunks/s")
+            self.note(part, "pages written and indexed", report.pages_indexed / took, "pages/s")
+            self.note(part, "chunks written and indexed", report.chunks_added / took, "chunks/s")
+            self.note(part, "chunks, cpu of this process", report.chunks_added / spent, "chunks/s")
             self.note(part, "disk of the folder (SQLite and Chroma)", disk_mb(self._folder) - disk, "MB")
         self.searches(part, site_id)
         began = time.perf_counter()
