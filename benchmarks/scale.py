@@ -160,7 +160,7 @@ class Scale:
         self._report.write_text(json.dumps(self.rows, indent=1))
 
     def site(self, site_id: str, chunks: int, first: int = 0) -> IndexReport:
-        """Make a site of at least so many chunks, or go on making it; return what was written."""
+        """Write a site of at least so many chunks, or the rest of one; return what was written now."""
         sites = self.runtime.stores.sites
         if site_id not in {site.id for site in sites.all()}:
             sites.create(Site(site_id, site_id, site_id.title(), ("https://made.example/",)))

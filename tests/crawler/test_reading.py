@@ -117,7 +117,7 @@ def test_helpers_end_when_the_crawl_is_killed(tmp_path: Path) -> None:
         "    print(*one._pool._processes, flush=True)\n"
         "    time.sleep(60)\n"
     )
-    script = tmp_path / "crawl.py"  # a folder of its own: Python imports what lies beside a script
+    script = tmp_path / "crawl.py"  # alone in its folder: Python imports what lies next to a script
     script.write_text(code)
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     crawl = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, env=environment)
