@@ -67,6 +67,11 @@ class Outline:
             self._stack.pop()
             self._refresh()
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether there is a heading and nothing under it yet."""
+        return bool(self._stack) and not self._stack[-1].is_used
+
     def use(self) -> None:
         """Note that there is something under the headings of the path."""
         for heading in self._stack:

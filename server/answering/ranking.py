@@ -7,7 +7,6 @@ it has the kind of fact that is asked for. The weights are in learned.json.
 """
 
 import json
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.answering.answer_kinds import requested_facts
-from server.answering.understanding.discourse import asks_for_amount
+from server.answering.understanding.discourse import asks_for_amount, says_number
 from server.answering.writing.units import units
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.derived import Calibration
@@ -207,7 +206,7 @@ def section_features(query: Query, hits: Sequence[ScoredChunk], rarity: Rarity) 
             headings_apart[place],
             near[place],
             tokens_apart[place],
-            float(amount and re.search(r"\d", text) is not None),
+            float(amount and says_number(text, hit.chunk.language, query.text)),
             sum(1 if fact.search(text) else -1 for fact in facts) if facts else 0.0,
         )
     return rows

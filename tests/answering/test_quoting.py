@@ -3,7 +3,7 @@
 import pytest
 
 from server.answering.ranking import ODDS, RIVAL
-from server.answering.understanding.discourse import asks_for_amount, is_label, refers_back
+from server.answering.understanding.discourse import asks_for_amount, is_label, refers_back, says_number
 from server.answering.writing.quotation import heading_link
 from server.answering.writing.quoting import AROUND, MOST_CHARS, QuotingWriter
 from server.domain.chunk import Chunk, ScoredChunk
@@ -377,6 +377,20 @@ def test_words_that_only_begin_alike_do_not_point_back(sentence):
 )  # fmt: skip
 def test_questions_for_an_amount_are_known_in_many_languages(question):
     assert asks_for_amount(question)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "says"),
+    [
+        ("We run three 3D printers.", "en", True),
+        ("There are 4 3D printers.", "en", True),
+        ("Wir haben drei Drucker.", "de", True),
+        ("Our 3D printers are all connected.", "en", False),
+        ("Our printers are due for repair.", "en", False),  # two in Italian
+    ],
+)
+def test_the_digits_of_the_question_are_no_number_that_answers_it(text, language, says):
+    assert says_number(text, language, "how many 3d printers?") is says
 
 
 def test_a_label_is_told_from_a_sentence():

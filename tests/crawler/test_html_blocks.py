@@ -155,6 +155,41 @@ def test_captions_and_telling_alternative_texts_are_kept(blocks) -> None:
     ) == ["The dashboard after the first login", "Figure 1.", "See here."]
 
 
+def test_linked_logos_are_the_list_that_their_heading_or_lead_announces(read) -> None:
+    def logo(name: str) -> str:
+        return f'<a href="https://{len(name)}.example"><img alt="{name}" src=picture.svg></a> '
+
+    def below(markup: str) -> list[tuple[str, ...]]:
+        found = read(f"<main>{FILLER}{markup}</main>").page.blocks[1:]
+        return [(*block.heading_path, block.text) for block in found]
+
+    acme, bee = logo("Acme"), logo("Blue Bee logo")
+    named = "- Acme\n- Blue Bee"
+    assert below(f"<h2>Gold</h2><p>{acme}{bee}{acme}</p>") == [("Gold", named)]
+    grid = f"<div class=row><div class=col>{acme}</div><div class=col>{bee}</div></div>"
+    assert below(f"<h2>Silver</h2>{grid}") == [("Silver", named)]
+    assert below(f"<h2>Partners</h2><ul><li>{acme}</li><li>{bee}</li></ul>") == [("Partners", named)]
+    led = below(f"<p>Supported by:</p><p>{acme}</p><p>See you there.</p>")
+    assert led == [("Supported by:",), ("- Acme",), ("See you there.",)]
+    row = '<p>To all who help us.</p><div><img alt=Acme class=sponsor-logo><img alt="Blue Bee logo"></div>'
+    assert below(f"<h2>Thanks</h2>{row}") == [("Thanks", "To all who help us."), ("Thanks", named)]
+
+
+def test_pictures_that_name_nothing_are_no_logos(blocks) -> None:
+    for picture in (
+        "<a href=big.jpg><img alt=Harbour src=small.jpg></a>",  # opens larger
+        "<a href=/x><img alt=logo-of-cats src=c.svg></a>",
+        "<a href=/x><img alt=Logo src=logo.svg></a>",
+        "<a href=/x><img alt=cats.png src=c.png></a>",
+        "<a href=/x><img alt=Photos src=c.png></a>",  # its heading
+        "<img alt=Cats src=c.png>",
+    ):
+        found = blocks(f"<main>{FILLER}<h2>Photos</h2>{picture}{FILLER}</main>")
+        assert found == [found[0]] * 2, picture
+    words = "<p>See <a href=/x><img alt=Cats></a> here.</p><p>Fine.</p><a href=/y><img alt=Dogs></a>"
+    assert blocks(f"<main>{FILLER}{words}</main>")[1:] == ["See here.", "Fine."]
+
+
 def test_an_alternative_text_that_the_words_beside_it_repeat_is_left_out(blocks) -> None:
     picture = '<img alt="Map of the old harbour wall">'
     caption = "<figcaption>Map of the old harbour — wall (1840)</figcaption>"

@@ -51,6 +51,8 @@ _LABELS = wordset("blocks.labels")
 """Titles of notes that say nothing of their subject."""
 _LONGEST_LABEL = 20
 _CONTENTS = wordset("blocks.contents_titles")
+_NAMELESS = wordset("blocks.nameless_pictures")
+"""Alternative texts that name nothing."""
 _TITLE = re.compile(r"(?:^|[\s_-])(?:title|heading|label)(?:$|\s)")
 _CARD_TITLE = re.compile(r"(?:^|[\s_-])(?:title|heading|header|headline|question)(?:$|\s)")
 _CARDS = frozenset({"div", "article", "section", "a"})
@@ -63,6 +65,10 @@ _TELLING = 20
 _LONGEST_BOLD = 80
 _WORD = re.compile(r"\w+")
 _FILE_NAME = re.compile(r"\S*[./_]\S*$")
+_PICTURE_FILE = re.compile(r"\.(?:avif|gif|jpe?g|png|svg|webp)(?:[?#]|$)", re.IGNORECASE)
+_LOGO = re.compile(r"logo|sponsor|partner", re.IGNORECASE)
+_SAYS_LOGO = re.compile(r"^logo\s+|\W*\blogo$", re.IGNORECASE)
+_SLUG = re.compile(r"[a-z\d]+(?:[-_][a-z\d]+)+")
 _ENDS = (".", "!", "。", "！")
 """Of a sentence, not of the heading of a menu or form ("Was this page helpful?")."""
 _SCOPED = frozenset({"blockquote", "figure", "li", "dd", "td", "th", "tr", "aside", "fieldset"})
@@ -99,6 +105,8 @@ class _Walk:
         self._ended = False
         self._alternative: Block | None = None
         """The block made from the last alternative text."""
+        self._logos: Block | None = None
+        """The block of the last logos."""
         self._bold: dict[_Element, frozenset[_Element]] = {}
         self._in_links = False
         self._language = self._declared = ""
@@ -217,8 +225,8 @@ class _Walk:
         elif handler is not None:
             handler(element, depth)
         elif tag not in BLOCK_TAGS:
-            if tag in _NAMED and not text_length(element):
-                self._wordless(element)
+            if tag in _NAMED and not text_length(element) and self._wordless(element):
+                return
             self._inline_element(element, depth)
         elif tag in _CALLOUTS and is_callout(element) and _has_one_title(element):
             self._callouts += 1
@@ -324,7 +332,7 @@ class _Walk:
 
     def _list(self, element: _Element, depth: int) -> None:
         self.flush()
-        if is_plain_list(element):
+        if is_plain_list(element) and text_length(element):
             self._add_lines(list_lines(element, self._drops), "list")
             return
         number = 0
@@ -413,6 +421,8 @@ class _Walk:
     def _image(self, element: _Element, depth: int) -> None:
         """Add a meaningful alternative text as a paragraph of its own, so that invisible words do not
         break a sentence of the page."""
+        if self._logo(element):
+            return
         alt = fold(element.get("alt") or "")
         if len(alt) < _TELLING or " " not in alt or "".join(self._inline).strip():
             return
@@ -421,6 +431,34 @@ class _Walk:
         if not any(_begins_with(text, alt) for text in (before, *self._outline.path[-1:])):
             self._add(alt, "text")
             self._alternative = self.blocks[-1]
+
+    def _logo(self, element: _Element) -> bool:
+        """Add the name of a logo, or of a link that is only a picture, to a list; false if it is none.
+
+        Such names are often all that a page says of sponsors and partners: under a heading, after "Supported
+        by:", or in a row of pictures that the page calls logos."""
+        if "".join(self._inline).strip():
+            return False
+        name, is_called_so = _name_of_logo(element)
+        last = self.blocks[-1] if self.blocks else None
+        path = self._outline.path
+        goes_on = last is not None and last is self._logos and last.heading_path == path
+        is_led = self._outline.is_bare or (last is not None and last.text.endswith((":", "：")))
+        if (
+            not name
+            or name.casefold() in map(str.casefold, path[-1:])
+            or not (path or last)
+            or not (goes_on or is_called_so or (is_led and element.tag == "a"))
+        ):
+            return False
+        self.flush()
+        line = f"- {name}"
+        if not (goes_on and last is not None):
+            self._add(line, "list")
+        elif line not in last.text.split("\n"):
+            self.blocks[-1] = replace(last, text=f"{last.text}\n{line}")
+        self._logos = self.blocks[-1]
+        return True
 
     def _remove_repeated(self, text: str) -> None:
         """Remove the alternative text of a picture that the text or heading below it says too."""
@@ -431,15 +469,32 @@ class _Walk:
         ):
             self.blocks.pop()
 
-    def _wordless(self, element: _Element) -> None:
+    def _wordless(self, element: _Element) -> bool:
         """Read the label of a link or a picture without text: inside a sentence as its words, else as a
-        paragraph if it says something."""
+        paragraph if it says something. Return whether nothing else in it is to be read."""
         label = fold(element.get("aria-label") or "")
+        if element.tag == "a" and (self._logo(element) or not label):
+            return True
         if element.tag == "a" and "".join(self._inline).strip():
             self._inline.append(label)
         elif len(label) >= _TELLING and " " in label and not "".join(self._inline).strip():
             self.flush()
             self._add(label, "text")
+        return False
+
+
+def _name_of_logo(element: _Element) -> tuple[str, bool]:
+    """Return the name of a picture, or of the only picture of a link, and whether the page calls it a logo.
+    The name is empty for a picture that opens larger and for a name that says nothing."""
+    pictures = list(islice(element.iter("img"), 2))
+    if len(pictures) != 1 or _PICTURE_FILE.search(element.get("href") or ""):
+        return "", False
+    alt = fold(pictures[0].get("alt") or element.get("aria-label") or "")
+    about = (alt, *(pictures[0].get(key) or "" for key in ("class", "src")))
+    name = _SAYS_LOGO.sub("", alt)
+    says = 1 < len(name) <= _LONGEST_BOLD and any(map(str.isalpha, name))
+    says_nothing = name.casefold() in _NAMELESS or _SLUG.fullmatch(name) or _PICTURE_FILE.search(name)
+    return (name if says and not says_nothing else ""), any(map(_LOGO.search, about))
 
 
 def _cards(element: _Element) -> frozenset[_Element]:

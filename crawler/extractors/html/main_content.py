@@ -334,7 +334,7 @@ def _is_permalink(link: _Element) -> bool:
     text = plain_text(link).strip().lower()
     if text not in _PERMALINK_TEXT:
         return False
-    if not text and link.get("aria-label"):
+    if not text and (link.get("aria-label") or next(link.iter("img"), None) is not None):
         return (link.get("href") or "#").startswith("#")
     return not text or text.startswith("[") or (link.get("href") or "").startswith("#")
 

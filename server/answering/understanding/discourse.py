@@ -7,10 +7,11 @@ something else in another language would make many answers worse.
 import re
 from functools import lru_cache
 
-from server.languages.loader import alternatives, compiled
+from server.languages.loader import alternatives, compiled, languages
 
 _AMOUNT = compiled(alternatives(lambda one: one.questions.amount))
 _DANGLING = compiled(f"^(?:{alternatives(lambda one: one.sentences.points_back)})")
+_NUMBER = re.compile(r"\w*\d\w*")
 _ENDS = (".", "!", "?", ":", ";", "。", "！", "？", "：", "؟", "।", "”", '"', "）", ")")
 _INTRODUCES = re.compile(r"[:：]\W{0,2}$")
 _LABEL_WORDS = 6
@@ -20,6 +21,22 @@ _LABEL_WORDS = 6
 def asks_for_amount(question: str) -> bool:
     """Return whether the answer is likely to contain a number."""
     return _AMOUNT.search(question) is not None
+
+
+def says_number(text: str, language: str, question: str) -> bool:
+    """Return whether a text contains a number, in digits or words, that the question does not contain. "3D
+    printers" says nothing of how many 3D printers there are."""
+    asked = frozenset(_NUMBER.findall(question.casefold()))
+    return any(found not in asked for found in _NUMBER.findall(text.casefold())) or (
+        (words := _number_words(language)) is not None and words.search(text) is not None
+    )
+
+
+@lru_cache(maxsize=100)
+def _number_words(language: str) -> re.Pattern[str] | None:
+    known = languages().get(language)
+    words = [word for word in known.amounts.numbers if word != "-"] if known is not None else []
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})\b", re.IGNORECASE) if words else None
 
 
 def refers_back(sentence: str) -> bool:

@@ -10,10 +10,9 @@ improve the result and took longest; neither did its length.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from operator import attrgetter
 
-from server.answering.understanding.discourse import asks, asks_for_amount, introduces, is_label
+from server.answering.understanding.discourse import asks, asks_for_amount, introduces, is_label, says_number
 from server.answering.writing.units import Unit, UnitKind
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query
@@ -55,7 +54,8 @@ class Evidence:
         """`facts` are patterns of the kinds of fact that are asked for."""
         self.weights = rarity.of(query)
         self._asked = frozenset(self.weights)
-        self._amount = asks_for_amount(query.text)
+        self._amount = query.text if asks_for_amount(query.text) else ""
+        """The question, if it asks for a number."""
         self._facts = facts
 
     def of(self, chunks: Sequence[ScoredChunk], read: Sequence[Sequence[Unit]]) -> list[Support]:
@@ -96,13 +96,13 @@ class Evidence:
                     + ADDS * (with_heading - in_heading)
                 )
             nearest = NEAREST if hit.sentence and unit.quote.startswith(hit.sentence) else 0.0
-            score = base + words[held] + self._form(unit) + nearest
+            score = base + words[held] + self._form(unit, language) + nearest
             scored.append(Support(source, position, unit, held, score))
         return scored
 
-    def _form(self, unit: Unit) -> float:
-        form, has_number = _form(unit.quote)
-        if self._amount and has_number:
+    def _form(self, unit: Unit, language: str) -> float:
+        form = -ASKS if asks(unit.quote) else 0.0
+        if self._amount and says_number(unit.quote, language, self._amount):
             form += AMOUNT
         return (
             form + FACT * sum(1 for fact in self._facts if fact.search(unit.quote)) if self._facts else form
@@ -127,12 +127,6 @@ def _announce(found: list[Support], place: int) -> None:
 
 def _are_together(one: Support, other: Support) -> bool:
     return (one.source, one.unit.block, one.unit.kind) == (other.source, other.unit.block, other.unit.kind)
-
-
-@lru_cache(maxsize=5_000)
-def _form(quote: str) -> tuple[float, bool]:
-    """Return the score for a unit's form, and whether it contains a number."""
-    return -ASKS if asks(quote) else 0.0, re.search(r"\d", quote) is not None
 
 
 def _is_label(unit: Unit) -> bool:
