@@ -379,6 +379,15 @@ def test_questions_for_an_amount_are_known_in_many_languages(question):
     assert asks_for_amount(question)
 
 
+def test_no_name_of_a_list_is_marked_that_has_no_word_of_the_question():
+    found = section("Gold sponsors", "- Acme\n- Blue Bee\n- Cats")
+    found = found.rescored(found.score, found.scores, sentence="Acme")  # the nearest in meaning, by chance
+    (claim,) = claims_of("who are the gold sponsors?", found)
+    assert "**" not in claim.text
+    (claim,) = claims_of("is Acme a sponsor?", found)
+    assert "**Acme**" in claim.text
+
+
 @pytest.mark.parametrize(
     ("text", "language", "says"),
     [

@@ -119,7 +119,7 @@ class QuotingWriter:
             ]
             # Of several sections, the sentence that answers was marked in one of five; alone in half, and
             # rarely where another one is as good.
-            is_marked = len(chosen) == 1 and lead.get(source, 1.0) >= CLEAR
+            is_marked = len(chosen) == 1 and lead.get(source, 1.0) >= CLEAR and not _is_any(best[source])
             section = _section(hit, read[source], best[source], sizes[source], links, is_marked)
             text = section.text if places[source] == before else f"### {link}\n\n{section.text}"
             yield replace(section, text=text, before="\n\n" if before else "")
@@ -183,6 +183,11 @@ def _section(
     if places.stop < len(found):
         text = f"{text} …" if shown[-1].kind is UnitKind.SENTENCE else f"{text}\n\n…"
     return Claim(text, (best.source,), quotation.quote, focus=focus)
+
+
+def _is_any(support: Support) -> bool:
+    """Return whether this is an item like any other of its list: a name, without a word of the question."""
+    return support.unit.kind is UnitKind.ITEM and support.announced_by is None and not support.held
 
 
 def _answering(found: Sequence[Unit], best: Support, places: range) -> Unit | None:
