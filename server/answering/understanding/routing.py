@@ -77,6 +77,8 @@ _KEYS = (
 _NEXT_KEYS = frozenset(pair for row in _KEYS for one, two in pairwise(row) for pair in (one + two, two + one))
 _LETTERS = re.compile(r"[a-zß-ÿа-ёʼ]+")
 _VOWEL = re.compile("[aeiouyà-öø-ÿаеёиоуыэюя]")
+_WISH = 10
+"""A clause of fewer characters, such as "operator", may end any sentence."""
 _MASHED = 6
 """Shorter words may be abbreviations."""
 
@@ -159,6 +161,8 @@ def _mood(text: str, language: str) -> tuple[Kind | None, str]:
             kinds.add(kind)
             if name != Kind.COMPLAINT_SERVICE:
                 rest = rest[:start] + "\n" * (end - start) + rest[end:]
+    if not kinds and _ends_with_wish(text, language):
+        kinds.add(Kind.PERSON)
     strongest = max(kinds, key=_ORDER.index, default=None)
     if strongest and strongest not in _FIRST and _asks(rest, language):
         return Kind.QUESTION, " ".join(filter(None, (part.lstrip(" ,.;:!") for part in rest.split("\n"))))
@@ -172,6 +176,17 @@ def _moods_found(text: str, name: str, language: str) -> Iterator[tuple[int, int
         before = _BREAK.split(text[: match.start()])[-1]
         if not asked.search(before.lstrip()):
             yield match.span()
+
+
+def _ends_with_wish(text: str, language: str) -> bool:
+    """Return whether a text tells something and then asks for a person, as in "I'm stuck, who
+    can I write to?"
+    """
+    *told, wish = _CLAUSE.findall(text) or [""]
+    kinds, left = _consumed(wish, language)
+    if left or Kind.PERSON not in kinds or len(wish.strip()) < _WISH:
+        return False
+    return not _asks(".".join(told), language)
 
 
 def _asks(text: str, language: str) -> bool:
