@@ -50,6 +50,7 @@ _NO_PROFILE = re.compile(
     r"/(?:sharer?|intent|hashtag|watch|p|status|events?|groups?|playlist|embed|orgs|search|home)\b|[?&](?:u|url|text)="
 )
 _NEAR = {FactKind.CONTACT: 3, FactKind.IMPRINT: 1}
+_NEAR_ABOUT = 1
 _OWN = ("hours", "about")
 """What the titles of further pages about the site name."""
 
@@ -111,6 +112,8 @@ class Collector:
         self._languages[page.language] += 1
         kind = self._page_kind(page, title)
         near = 2 if page.url in self._start else _NEAR.get(kind, 0) if kind else 0
+        if not near and page.kind not in (POST, LISTING) and self._is_titled(title, "about", page.language):
+            near = _NEAR_ABOUT
         if near:
             self._about.add(page.url)
         if kind and page.kind not in (POST, LISTING):

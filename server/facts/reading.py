@@ -59,7 +59,7 @@ class FoundFact:
     language: str = ""
     near: int = 0
     """How much the page is about the site itself: 3 for its contact page, 2 for the start page, 1 for its
-    legal notice, 0 for others."""
+    legal notice and "About us", 0 for others."""
     named: bool = True
     """Whether the label names something in particular."""
 
@@ -81,6 +81,8 @@ def read_facts(chunk: Chunk) -> Iterator[FoundFact]:
     for place, unit in enumerate(found):
         if len(unit.text) > LONGEST_QUOTE:
             continue
+        if _DAYS.search(unit.text) and _TIME.search(unit.text) and any(phones_in(unit.text)):
+            yield FoundFact(FactKind.HOURS, heading, _folded(unit.text), unit.text)
         if "@" in unit.text:
             for match in EMAIL.finditer(unit.text):
                 yield FoundFact(FactKind.EMAIL, heading, match.group(), unit.text)

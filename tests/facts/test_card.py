@@ -64,6 +64,13 @@ FACTS = [
      {("address", "The Inn", "9 Low Road, Leigh WN7 1AA", False)}),
     ("labelled numbers on the contact page", {"contact": "<h1>Contact us</h1><p>Phone: 01942 000 000</p>"},
      {("phone", "Contact us", "01942 000 000", True), ("contact", "", "Contact us", True)}),
+    ("a number in a sentence on the page about the site",
+     {"about": "<h1>About us</h1><p>We are here to help. You can call us at <a href='tel:01942000000'>01942 000 000</a>, Monday to Friday.</p>",
+      "help": "<h2>Emergencies</h2><p>Call the <a href='tel:08001234567'>hotline</a> at any time.</p>"},
+     {("phone", "", "01942 000 000", True), ("phone", "hotline", "08001234567", False)}),
+    ("hours of a telephone", {"about": "<h1>About us</h1><p>You can call us at 01942 000 000, Monday to Friday 9am to 5pm.</p>"},
+     {("phone", "", "01942 000 000", True),
+      ("hours", "About us", "You can call us at 01942 000 000, Monday to Friday 9am to 5pm.", False)}),
     ("numbers of others", {"help": "<h2>Emergencies</h2><p>Call the hotline 0800 123 4567 at any time.</p>"},
      {("phone", "Emergencies", "0800 123 4567", False)}),
     (

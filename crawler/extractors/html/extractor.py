@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
+from typing import cast
 
 from lxml import etree
-from lxml.etree import _Element
+from lxml.etree import XPath, _Element
 
 from crawler.discovery import urls
 from crawler.extractors import Extraction, SourceDocument
@@ -15,7 +16,7 @@ from crawler.extractors.html.footer import footer_facts
 from crawler.extractors.html.hidden_addresses import with_addresses
 from crawler.extractors.html.main_content import Boilerplate, find_main
 from crawler.extractors.html.marked_facts import marked_facts
-from crawler.extractors.html.metadata import Head, choose_title, read_head
+from crawler.extractors.html.metadata import Head, choose_title, marks_every_page, read_head
 from crawler.extractors.html.panels import find_panels
 from crawler.extractors.html.structured_data import (
     facts_not_shown,
@@ -122,6 +123,10 @@ def extract(source: SourceDocument) -> Extraction:
     body = root.find("body")
     things = list(nodes(root)) if "ld+json" in markup else []
     structured = read_structured(things, _fragment)
+    # News say on which day they were published; standing pages do not.
+    is_article = bool(structured.dates) or "article:published_time" in head.metas
+    if is_article:
+        is_article = not marks_every_page(head) and not _is_in_own_menu(root, base, source.url)
     head = replace(head, site_name=head.site_name or structured.site_name)
     marked = list(marked_questions(root, markup))
     facts = marked_facts(root, things, markup)
@@ -136,8 +141,6 @@ def extract(source: SourceDocument) -> Extraction:
     title = title or (blocks[0].text[:80] if blocks else name_in_address(source.url))
     language = page_language(head.language or source.language, root, blocks, source.url)
     blocks = with_languages(blocks, language)
-    # News say on which day they were published; standing pages do not.
-    is_article = bool(structured.dates) or "article:published_time" in head.metas
     kind = kind_of(source.url, is_article=is_article)
     times = list(_times(root)) if kind == POST else []
     said = bylines((block.text for block in (*blocks[:_AT_AN_END], *blocks[-_AT_AN_END:])), kind)
@@ -184,6 +187,28 @@ def _language_of(link: _Element) -> str:
         return primary_language(marked)
     text = link.text
     return _OWN_NAMES.get(text.strip().casefold(), "") if text and len(text) <= LONGEST_NAME else ""
+
+
+_MENU_LINKS = XPath(
+    "//*[self::nav or @role='navigation' or self::header[not(ancestor::article | ancestor::main)]]"
+    "//a[@href][not(ancestor::h1 | ancestor::h2)]"
+)
+_MOST_MENU_LINKS = 500
+_TRAIL = re.compile(r"breadcrumb|crumbs", re.I)
+
+
+def _is_in_own_menu(root: _Element, base: str, url: str) -> bool:
+    """Return whether a menu on the page leads to the page itself, as menus lead to standing pages. A trail of
+    breadcrumbs is no menu: that of a post ends with the post."""
+    links = cast(list[_Element], _MENU_LINKS(root))[:_MOST_MENU_LINKS]
+    own = (link for link in links if _absolute(link.get("href") or "", base) == url)
+    return any(
+        not any(map(_is_trail, link.iterancestors())) for link in own if "#" not in link.get("href", "")
+    )
+
+
+def _is_trail(element: _Element) -> bool:
+    return any(_TRAIL.search(element.get(name) or "") for name in ("class", "id", "aria-label"))
 
 
 _DATED = re.compile(

@@ -65,6 +65,12 @@ def read_head(root: _Element) -> Head:
     )
 
 
+def marks_every_page(head: Head) -> bool:
+    """Return whether the program that made the page marks every page with a date as an article, be it the
+    contact page. Jekyll does."""
+    return head.metas.get("generator", "").startswith("Jekyll")
+
+
 def robots_words(text: str) -> frozenset[str]:
     """ "noindex, NoFollow" -> {"noindex", "nofollow"}; "none" means both."""
     words = {word.strip().lower() for word in text.split(",")} - {""}

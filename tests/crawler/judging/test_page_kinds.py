@@ -40,6 +40,39 @@ def test_an_article_is_a_post_wherever_it_is() -> None:
     assert kind_of("https://lamps.example/", is_article=True) == ""
 
 
+_ARTICLE = '<meta property="article:published_time" content="2024-05-31T10:00:00Z">'
+_TEXT = f"<main><h1>About us</h1><p>{'We mend lamps in the mill. ' * 9}</p></main>"
+
+
+@pytest.mark.parametrize(
+    ("head", "around", "kind"),
+    [
+        (_ARTICLE, "", "post"),
+        (_ARTICLE + '<meta name="generator" content="Jekyll v4.3.1">', "", ""),
+        (_ARTICLE, '<nav><a href="/">Home</a><a href="/about">About us</a></nav>', ""),
+        (
+            _ARTICLE,
+            '<header><ul><li><a href="https://lamps.example/about">About us</a></li></ul></header>',
+            "",
+        ),
+        (
+            _ARTICLE,
+            '<nav aria-label="Breadcrumb"><a href="/">Home</a><a href="/about">About us</a></nav>',
+            "post",
+        ),
+        (_ARTICLE, '<nav><a href="/about#team">Our team</a></nav>', "post"),
+        (_ARTICLE, '<article><header><a href="/about">31 May</a></header></article>', "post"),
+        (_ARTICLE, '<header><h1><a href="/about">About us</a></h1></header>', "post"),
+    ],
+)
+def test_a_page_of_the_menu_is_no_post_whatever_its_markup_says(
+    read, head: str, around: str, kind: str
+) -> None:
+    markup = f"<html><head>{head}<title>About us</title></head><body>{around}{_TEXT}</body></html>"
+    page = read(markup, url="https://lamps.example/about").page
+    assert (page.kind, page.dated) == (kind, "2024-05-31")
+
+
 @pytest.mark.parametrize(
     ("head", "path", "day"),
     [
