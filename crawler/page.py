@@ -7,6 +7,7 @@ verbatim on the page (white space folded):
   two spaces a level;
 - a table is one line a row, cells separated by a tab;
 - code keeps its lines as they are;
+- the text of a picture that stands alone starts with PICTURE, because its reader does not see it;
 - everything else is one paragraph, white space folded to single spaces.
 """
 
@@ -17,6 +18,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 BlockKind = Literal["text", "list", "table", "code"]
+PICTURE = "🖼 "
 
 
 @dataclass(frozen=True, slots=True)

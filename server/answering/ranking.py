@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from server.answering.answer_kinds import requested_facts
 from server.answering.understanding.discourse import asks_for_amount, says_number
-from server.answering.writing.units import units
+from server.answering.writing.units import UnitKind, units
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.derived import Calibration
 from server.domain.protocols import TOKEN_NUMBERS, TOKEN_SCALE, Embedder, ModelError, embedded
@@ -214,8 +214,11 @@ def section_features(query: Query, hits: Sequence[ScoredChunk], rarity: Rarity) 
 
 @lru_cache(maxsize=4_000)
 def compared_texts(chunk: Chunk) -> tuple[str, ...]:
-    """Return the texts of a chunk that questions are compared with: its heading, then its sentences."""
-    texts = (last_heading(chunk), *(unit.quote[:LONGEST] for unit in units(chunk.text)))
+    """Return the texts of a chunk that questions are compared with: its heading, then its sentences; those of
+    pictures only if it has no others."""
+    found = units(chunk.text)
+    read = [unit for unit in found if unit.kind is not UnitKind.PICTURE] or found
+    texts = (last_heading(chunk), *(unit.quote[:LONGEST] for unit in read))
     return tuple(dict.fromkeys(text for text in texts if text))
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
+from crawler.page import PICTURE
+
 PageLinks = Callable[[str], Sequence[tuple[str, str]]]
 """Returns (address, words) of the links on a page, by the page's address."""
 
@@ -110,7 +112,7 @@ class Changes:
 
 LEAST_REPEATED, MOST_REPEATED = 8, 1000
 """Characters at the end of a chunk that the next one may begin with: sentences, not a single word."""
-_MARKER = re.compile(r"^ *(?:-|\d+\.) ", re.M)
+_MARKER = re.compile(rf"^(?: *(?:-|\d+\.) |{PICTURE})", re.M)
 _FENCE = re.compile(r"^```$", re.M)
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
+from crawler.page import PICTURE
 from server.languages.loader import alternatives, compiled, every_word, languages
 
 _CLOSERS = "\"'”’»)\\]}›」』）】〉》"
@@ -22,7 +23,7 @@ _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 _IDENTIFIER = re.compile(r"[a-z]\w*(?:[_(/]\w|[A-Z0-9])|[a-z]\w+\.\w")
 _NUMBERED = re.compile(r"\w+\.? \d+(?:\.\d+)*")
 _ORDINAL = re.compile(r"\d{1,2}")
-_ITEM = re.compile(r"^(?P<marker> *(?:-|\d+\.) )(?P<content>.*)$")
+_ITEM = re.compile(rf"^(?P<marker> *(?:-|\d+\.) |{PICTURE})(?P<content>.*)$")
 
 _ABBREVIATIONS = every_word(lambda one: one.sentences.abbreviations)
 _MAY_END = every_word(lambda one: one.sentences.may_end)
@@ -39,7 +40,8 @@ def split_sentences(text: str) -> list[str]:
 def lines(text: str) -> Iterator[tuple[str, str]]:
     """(marker, content) of each line that is not empty.
 
-    The marker is that of a list item with its indentation, such as "  - " or "1. ", and "" for other lines.
+    The marker is that of a picture, or that of an item of a list with its indentation, such as "  - " or
+    "1. ". Other lines have "".
     """
     for line in text.split("\n"):
         item = _ITEM.match(line)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from math import ceil
 
-from crawler.page import Block, Page
+from crawler.page import PICTURE, Block, Page
 from server.domain.chunk import Chunk
 from server.domain.sentences import lines, split_sentences
 from server.languages.detector import piece_language
@@ -182,7 +182,8 @@ def _lead(section: Sequence[Block], number: int, most: int) -> str:
     if not number or section[number].kind == "text":
         return ""
     before = section[number - 1]
-    return before.text if before.kind == "text" and len(before.text) <= LEAD_SHARE * most else ""
+    is_text = before.kind == "text" and not before.text.startswith(PICTURE)
+    return before.text if is_text and len(before.text) <= LEAD_SHARE * most else ""
 
 
 def _before_lead(chunk: Sequence[Piece], piece: Piece, section: Sequence[Block], most: int) -> int:

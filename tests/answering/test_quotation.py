@@ -29,6 +29,11 @@ def test_steps_are_shown_as_steps_and_quoted_without_their_numbers():
     assert quotation.quote == "Write to us.\nPut it into a box. Close the box."
 
 
+def test_items_within_an_item_that_is_not_shown_are_a_list_and_no_code():
+    found = units("- Lamps\n    - Oil lamps\n        - Old ones\n    - Gas lamps")
+    assert Quotation(0, found[1:], found).markdown == "- Oil lamps\n    - Old ones\n- Gas lamps"
+
+
 def test_a_row_is_shown_under_the_head_of_its_table():
     found = units(TEXT)
     assert (

@@ -97,6 +97,19 @@ def test_a_list_that_is_chosen_for_its_introduction_has_the_introduction_marked(
     assert "**for grinding;**" in written("masks in the workshop for grinding", text)
 
 
+def test_the_text_of_a_picture_is_shown_between_sentences_and_answers_only_alone():
+    text = (
+        "🖼 A woman polishes brass with lemon.\n\nUse lemon for brass.\n\n🖼 A lamp.\n\n"
+        "Never use sand for brass.\n\n🖼 People in the mill."
+    )
+    assert written("what do I polish brass with?", text) == (
+        "Use lemon for brass.\n\n🖼 A lamp.\n\nNever use sand for brass."
+    )
+    assert written("what is on the poster?", "🖼 The poster of the concert on 5 May") == (
+        "🖼 The poster of the concert on 5 May"
+    )
+
+
 def test_steps_stay_steps_and_come_with_what_introduces_them():
     steps = "To return a lamp:\n\n1. Ask for a label.\n2. Pack the lamp.\n3. Post the box."
     (claim,) = claims_of("How do I return a lamp?", section("Returns", f"Lamps are old.\n\n{steps}"))

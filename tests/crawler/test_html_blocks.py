@@ -152,7 +152,7 @@ def test_captions_and_telling_alternative_texts_are_kept(blocks) -> None:
     assert blocks(
         '<figure><img alt="The dashboard after the first login"><figcaption>Figure 1.</figcaption></figure>'
         '<p>See <img alt="an icon in a sentence with words"> here.</p><img alt="logo.png">'
-    ) == ["The dashboard after the first login", "Figure 1.", "See here."]
+    ) == ["🖼 The dashboard after the first login", "Figure 1.", "See here."]
 
 
 def test_linked_logos_are_the_list_that_their_heading_or_lead_announces(read) -> None:

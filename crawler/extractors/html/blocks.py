@@ -40,7 +40,7 @@ from crawler.extractors.text import (
     raw_text,
     text_length,
 )
-from crawler.page import Block, BlockKind
+from crawler.page import PICTURE, Block, BlockKind
 from crawler.wordset import wordset
 
 _DEEPEST = 120
@@ -429,7 +429,7 @@ class _Walk:
         self.flush()
         before = self.blocks[-1].text if self.blocks else ""
         if not any(_begins_with(text, alt) for text in (before, *self._outline.path[-1:])):
-            self._add(alt, "text")
+            self._add(PICTURE + alt, "text")
             self._alternative = self.blocks[-1]
 
     def _logo(self, element: _Element) -> bool:
@@ -465,7 +465,7 @@ class _Walk:
         if (
             self.blocks
             and self.blocks[-1] is self._alternative
-            and _begins_with(text, self._alternative.text)
+            and _begins_with(text, self._alternative.text.removeprefix(PICTURE))
         ):
             self.blocks.pop()
 

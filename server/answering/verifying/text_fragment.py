@@ -9,6 +9,8 @@ import re
 from functools import lru_cache
 from urllib.parse import quote, urldefrag
 
+from crawler.page import PICTURE
+
 _EXACT = 90
 """Maximum length of a quote given in full, in characters. Longer ones use their first and last words."""
 _ENDS = 4
@@ -16,7 +18,7 @@ _ENDS = 4
 _CONTEXT = 4
 """Number of words before or after a quote that distinguish it from its repetitions."""
 _BLOCK_END = re.compile(r"[\t\n]+")
-_ITEM = re.compile(r"^ *(?:-|\d+\.) ")
+_ITEM = re.compile(rf"^(?: *(?:-|\d+\.) |{PICTURE})")
 
 
 def text_fragment_link(

@@ -130,7 +130,8 @@ def _are_together(one: Support, other: Support) -> bool:
 
 
 def _is_label(unit: Unit) -> bool:
-    return unit.kind is UnitKind.SENTENCE and is_label(unit.quote)
+    """Return whether a unit says nothing by itself, or nothing that readers of the page see."""
+    return unit.kind is UnitKind.PICTURE or (unit.kind is UnitKind.SENTENCE and is_label(unit.quote))
 
 
 def _leads(units: Sequence[Unit], position: int) -> bool:

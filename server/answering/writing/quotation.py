@@ -68,7 +68,9 @@ class Quotation:
             return self._table(members, linked)
         if kind is UnitKind.SENTENCE:
             return " ".join(self._marked(unit, unit.text, linked) for unit in members)
-        return "\n".join(f"{unit.marker}{self._marked(unit, unit.text, linked)}" for unit in members)
+        # Items within an item that is not shown would be code if they kept their indentation.
+        deep = min(len(unit.marker) - len(unit.marker.lstrip()) for unit in members)
+        return "\n".join(f"{unit.marker[deep:]}{self._marked(unit, unit.text, linked)}" for unit in members)
 
     def _marked(self, unit: Unit, text: str, linked: set[str]) -> str:
         shown = _BEFORE_STOP.sub(r"\1", self._linked(text, linked))

@@ -178,11 +178,15 @@ def _section(
         quotation = Quotation(best.source, shown, found, marked, links)
         focus = (answering or best.unit).text
     text = quotation.markdown
-    if places.start > 0 and shown[0].kind is not UnitKind.ROW:  # a table begins with its head
+    if _is_cut(found[: places.start]) and shown[0].kind is not UnitKind.ROW:  # a table begins with its head
         text = f"… {text}" if shown[0].kind is UnitKind.SENTENCE else f"…\n\n{text}"
-    if places.stop < len(found):
+    if _is_cut(found[places.stop :]):
         text = f"{text} …" if shown[-1].kind is UnitKind.SENTENCE else f"{text}\n\n…"
     return Claim(text, (best.source,), quotation.quote, focus=focus)
+
+
+def _is_cut(left: Sequence[Unit]) -> bool:
+    return any(unit.kind is not UnitKind.PICTURE for unit in left)
 
 
 def _is_any(support: Support) -> bool:
@@ -262,12 +266,18 @@ def _needs(before: Unit, unit: Unit) -> bool:
 
 
 def _without_ends(found: Sequence[Unit], first: int, last: int, position: int) -> range:
-    """Leave out labels and introductions at the end, to which nothing belongs."""
-    while last > position and found[last].kind is UnitKind.SENTENCE:
-        if not (introduces(found[last].text) or is_label(found[last].quote)):
-            break
+    """Leave out labels and introductions at the end, to which nothing belongs, and pictures at both ends."""
+    while last > position and _ends_nothing(found[last]):
         last -= 1
+    while first < position and found[first].kind is UnitKind.PICTURE:
+        first += 1
     return range(first, last + 1)
+
+
+def _ends_nothing(unit: Unit) -> bool:
+    if unit.kind is UnitKind.SENTENCE:
+        return introduces(unit.text) or is_label(unit.quote)
+    return unit.kind is UnitKind.PICTURE
 
 
 def _length(found: Sequence[Unit], places: range) -> float:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 
+from crawler.page import PICTURE
 from server.domain.sentences import split_sentences
 
 _ITEM = re.compile(r"^(?P<indent> *)(?P<marker>-|\d+\.) (?P<text>.*)$")
@@ -18,6 +19,8 @@ class UnitKind(StrEnum):
     STEP = "step"
     ROW = "row"
     CODE = "code"
+    PICTURE = "picture"
+    """The text of a picture, which readers of the page do not see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ class Unit:
     block: int
     """Number of the paragraph, list, table or code block in its chunk."""
     marker: str = ""
-    """The list marker with indentation, such as "- " or "1. ", for items and steps."""
+    """The list marker with indentation, such as "- " or "1. ", for items and steps, or that of a picture."""
     quote: str = field(init=False, compare=False)
     """The text with white space folded to single spaces."""
 
@@ -68,6 +71,8 @@ def _blocks(text: str) -> list[str]:
 
 
 def _line_units(line: str, block: int) -> list[Unit]:
+    if line.startswith(PICTURE):
+        return [Unit(line.removeprefix(PICTURE), UnitKind.PICTURE, block, PICTURE)]
     item = _ITEM.match(line)
     if item:
         kind = UnitKind.ITEM if item["marker"] == "-" else UnitKind.STEP
