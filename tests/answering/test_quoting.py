@@ -125,6 +125,12 @@ def test_a_long_table_is_cut_by_rows_and_keeps_its_head():
     assert len(found) < 1500
 
 
+def test_a_table_after_the_paragraph_that_answers_is_shown_with_it():
+    rows = "\n".join(f"Level {n}\t{'what supporters of this level get, ' * 3}".strip(", ") for n in range(4))
+    text = f"Supporters choose between levels; the table below shows them.\n\nLevel\tBenefits\n{rows}"
+    assert "| Level 3 |" in written("which levels are there for supporters?", text)
+
+
 def test_the_head_of_a_table_is_never_the_answer():
     found = written("opening times saturday", "Day\tOpening times\nMonday\t9 to 5\nSaturday\t12 to 17")
     assert "| **Saturday** | **12 to 17** |" in found

@@ -219,10 +219,13 @@ def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[b
         parts = [range(place, place + 1) for place in parts[at]]
         at = position - parts[0].start
     first = last = at
+    # A table right after the paragraph that answers belongs to it.
+    tabled = parts[at].stop <= high and found[position].kind is not UnitKind.ROW
+    follows = most if tabled and found[parts[at].stop].kind is UnitKind.ROW else AROUND
 
     def has_room(start: int, stop: int) -> bool:
         before, after = range(start, parts[at].start), range(parts[at].stop, stop)
-        limits = ((before, AROUND), (after, AROUND), (range(start, stop), most))
+        limits = ((before, AROUND), (after, follows), (range(start, stop), most))
         return all(_length(found, places) <= limit for places, limit in limits)
 
     def fits(first: int, last: int) -> bool:
