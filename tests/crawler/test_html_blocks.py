@@ -148,6 +148,13 @@ def test_text_outside_paragraphs_is_kept_in_order(blocks) -> None:
     ]  # fmt: skip
 
 
+def test_a_button_is_a_word_of_its_own_after_a_sentence(blocks) -> None:
+    assert blocks('<p>We mend lamps.<a class="btn btn--lg" href="/">Ask us</a></p>') == [
+        "We mend lamps. Ask us"
+    ]
+    assert blocks('<p>We mend <a class="link" href="/">lamp</a>s.</p>') == ["We mend lamps."]
+
+
 def test_captions_and_telling_alternative_texts_are_kept(blocks) -> None:
     assert blocks(
         '<figure><img alt="The dashboard after the first login"><figcaption>Figure 1.</figcaption></figure>'

@@ -67,6 +67,7 @@ _WORD = re.compile(r"\w+")
 _FILE_NAME = re.compile(r"\S*[./_]\S*$")
 _PICTURE_FILE = re.compile(r"\.(?:avif|gif|jpe?g|png|svg|webp)(?:[?#]|$)", re.IGNORECASE)
 _LOGO = re.compile(r"logo|sponsor|partner", re.IGNORECASE)
+_BUTTON = re.compile(r"(?:^|[\s_-])(?:btn|button)(?:$|[\s_-])")
 _SAYS_LOGO = re.compile(r"^logo\s+|\W*\blogo$", re.IGNORECASE)
 _SLUG = re.compile(r"[a-z\d]+(?:[-_][a-z\d]+)+")
 _ENDS = (".", "!", "。", "！")
@@ -268,6 +269,8 @@ class _Walk:
         self._block(element, depth)
 
     def _inline_element(self, element: _Element, depth: int) -> None:
+        if element.tag == "a" and _BUTTON.search(element.get("class") or ""):
+            self._inline.append(" ")  # a button stands apart from the words before it
         before, first = len(self._inline), len(self.blocks)
         self.container(element, depth + 1)
         if element.tag == "a" and self._leads_up(element):
