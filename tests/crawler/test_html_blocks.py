@@ -148,6 +148,12 @@ def test_text_outside_paragraphs_is_kept_in_order(blocks) -> None:
     ]  # fmt: skip
 
 
+def test_only_items_are_numbered_in_a_list_with_paragraphs_between_them(blocks) -> None:
+    steps = "<p>Before:</p><div><li>Read the rules.</li></div><br><p>After:</p><li>Write to us.</li>"
+    assert blocks(f"<ol>{steps}</ol>") == ["Before:\n1. Read the rules.\nAfter:\n2. Write to us."]
+    assert blocks("<ol><div>Read the rules.</div><div>Write.</div></ol>") == ["1. Read the rules.\n2. Write."]
+
+
 def test_a_button_is_a_word_of_its_own_after_a_sentence(blocks) -> None:
     assert blocks('<p>We mend lamps.<a class="btn btn--lg" href="/">Ask us</a></p>') == [
         "We mend lamps. Ask us"

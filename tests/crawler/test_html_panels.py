@@ -22,6 +22,7 @@ ANSWER = "You can pay by card or by invoice, as you like it."
         '<div class="faq-question">How to pay?</div><div id="a" style="display:none">{answer}</div>',
         '<button class="q">How to pay?</button><div id="a" hidden>{answer}</div>',
         '<button class="accordion">How to pay?</button><div class="x" id="a" style="display: none">{answer}</div>',
+        '<p class="accordion">How to pay?</p><div class="panel" id="a">{answer}</div>',
         '<div data-toggle="collapse" data-target="#a">How to pay?</div><div id="a" style="display:none">{answer}</div>',
         '<ul role="tablist"><li><a role="tab" data-toggle="tab" href="#a">How to pay?</a></li></ul><div id="a" hidden>{answer}</div>',
         '<div role="tablist"><button role="tab" id="t">How to pay?</button></div><div role="tabpanel" id="a" aria-labelledby="t" hidden>{answer}</div>',

@@ -62,15 +62,18 @@ def list_lines(element: _Element, dropped: Callable[[_Element], bool], level: in
     lines: list[str] = []
     indent = "  " * level
     position = 0
-    for item in list_parts(element, dropped):
+    found = list(list_parts(element, dropped))
+    has_items = any(not isinstance(item, str) and item.tag == "li" for item in found)
+    for item in found:
         if isinstance(item, str):
             lines.append(indent + item)
             continue
         if item.tag in _LISTS and level < _DEEPEST:  # a list in a list without an item around it
             lines += list_lines(item, dropped, level + 1)
             continue
-        marker = marker_of(element, item, position)
-        position += 1
+        is_item = item.tag == "li" or not has_items  # a paragraph between items has no number
+        marker = marker_of(element, item, position) if is_item else ""
+        position += is_item
         for part in _parts(item, dropped):
             if not isinstance(part, str) and level >= _DEEPEST:
                 part = fold(plain_text(part))

@@ -12,7 +12,7 @@ from typing import cast
 
 from lxml.etree import XPath, _Element
 
-from crawler.extractors.text import HEADINGS, fold, plain_text, text_length
+from crawler.extractors.text import BLOCK_TAGS, HEADINGS, fold, plain_text, text_length
 from crawler.wordset import wordset
 
 _OPENERS = {
@@ -33,6 +33,7 @@ _MENUS = re.compile(
 _NO_OPENERS = wordset("panels.no_openers")
 _MENU_ROLES = wordset("panels.menu_roles")
 _FOLDS = re.compile(r"accord|collaps|toggle|faq|question|expand|fold", re.IGNORECASE)
+_FOLDED = re.compile(r"(?:^|[\s_-])(?:panel|content|answer|collapse)(?:$|[\s_-])", re.IGNORECASE)
 _WEBFLOW = "w-dropdown-list"
 _LEAST_TEXT = 12
 _LONGEST_LABEL = 200
@@ -83,7 +84,8 @@ def _take_hidden_answers(panels: dict[_Element, str], body: _Element) -> None:
         panels.update(_named(_next_block(heading), ""))
     for opener in list(body.iter("div", "p")):
         if _FOLDS.search(opener.get("class") or ""):
-            _take(panels, opener, _next_block(opener))
+            hidden = _next_block(opener)
+            _take(panels, opener, _next_panel(opener) if hidden is None else hidden)
 
 
 def _take(panels: dict[_Element, str], opener: _Element, panel: _Element | None) -> None:
@@ -128,6 +130,13 @@ def _target(opener: _Element) -> _Element | None:
     own = opener.get("id") if opener.get("role") == "tab" else None
     found = cast(list[_Element], _LABELLED_BY(opener, name=own)) if own else []
     return found[0] if found else None
+
+
+def _next_panel(opener: _Element) -> _Element | None:
+    """The element after an opener of nothing but words, if its class says that it folds: a style hides it."""
+    panel = opener.getnext()
+    folds = panel is not None and panel.tag == "div" and _FOLDED.search(panel.get("class") or "")
+    return panel if folds and next(opener.iter(*(BLOCK_TAGS - {opener.tag})), None) is None else None
 
 
 def _next_block(heading: _Element) -> _Element | None:
