@@ -424,3 +424,5 @@ def test_the_digits_of_the_question_are_no_number_that_answers_it(text, language
 def test_a_label_is_told_from_a_sentence():
     assert is_label("Note")
     assert not is_label("Lamps burn oil.")
+    assert not is_label("Role: Keeper"), "a label with its value says something"
+    assert is_label("Meeting times:")

@@ -53,8 +53,8 @@ def introduces(sentence: str) -> bool:
 def is_label(sentence: str) -> bool:
     """Return whether a line is only a label, such as "max_connections (integer)" or "Note". Labels contain
     words of the question but no information."""
-    if re.search(r"\d{2}|@", sentence):
-        return False  # an address or a phone number
+    if re.search(r"\d{2}|@|\w: \w", sentence):
+        return False  # an address, a telephone number, or a label with its value: "Role: Lead"
     if sentence.endswith(_ENDS) and not re.fullmatch(r"[^\s()]+ \([^()]*\)", sentence):
         return False
     if sentence.isascii() or " " in sentence:
