@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
-from crawler.page import PICTURE
+from server.domain.sentences import PICTURE
 
 PageLinks = Callable[[str], Sequence[tuple[str, str]]]
 """Returns (address, words) of the links on a page, by the page's address."""

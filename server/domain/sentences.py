@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
-from crawler.page import PICTURE
 from server.languages.loader import alternatives, compiled, every_word, languages
 
+PICTURE = "🖼 "
+"""How the line of a picture's text starts; that of `crawler.page`."""
 _CLOSERS = "\"'”’»)\\]}›」』）】〉》"
 _END = re.compile(
     rf"(?P<wide>[。！？｡]+[{_CLOSERS}]*)"

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from urllib.parse import quote, urldefrag
 
-from crawler.page import PICTURE
+from server.domain.sentences import PICTURE
 
 _EXACT = 90
 """Maximum length of a quote given in full, in characters. Longer ones use their first and last words."""

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 
-from crawler.page import PICTURE
-from server.domain.sentences import split_sentences
+from server.domain.sentences import PICTURE, split_sentences
 
 _ITEM = re.compile(r"^(?P<indent> *)(?P<marker>-|\d+\.) (?P<text>.*)$")
 
