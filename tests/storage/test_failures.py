@@ -194,13 +194,13 @@ def test_a_postgresql_that_came_back_is_used_again(new_postgresql):
     SiteStore(database).create(SHOP)
     with database.connect() as one, database.connect() as other:
         pid = other.execute(text("SELECT pg_backend_pid()")).scalar_one()
-        one.execute(text("SELECT pg_terminate_backend(:pid)"), {"pid": pid})
+        one.execute(text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": pid})
     assert [SiteStore(database).get("shop") for _ in range(4)] == [SHOP] * 4
     with database.connect() as one, database.connect() as other:
         assert one.execute(text("SELECT 1")).scalar_one() == other.execute(text("SELECT 1")).scalar_one()
         with database.begin() as writer:
             writer.execute(text("SELECT 1"))
-    others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
+    others = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database()"
     with closing(Database(url)) as killer, killer.connect() as connection:
         connection.execute(text(f"{others} AND pid <> pg_backend_pid()"))
     with database.begin() as writer, database.connect() as one, database.connect() as other:
