@@ -436,7 +436,7 @@ class _Walk:
             self._alternative = self.blocks[-1]
 
     def _logo(self, element: _Element) -> bool:
-        """Add the name of a logo, or of a link that is only a picture, to a list; false if it is none.
+        """Add the name of a logo, or of a link that is only a picture, to a list. Return whether it is one.
 
         Such names are often all that a page says of sponsors and partners: under a heading, after "Supported
         by:", or in a row of pictures that the page calls logos."""

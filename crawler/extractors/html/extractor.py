@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
-from typing import cast
 
 from lxml import etree
-from lxml.etree import XPath, _Element
+from lxml.etree import _Element
 
 from crawler.discovery import urls
 from crawler.extractors import Extraction, SourceDocument
@@ -189,22 +188,24 @@ def _language_of(link: _Element) -> str:
     return _OWN_NAMES.get(text.strip().casefold(), "") if text and len(text) <= LONGEST_NAME else ""
 
 
-_MENU_LINKS = XPath(
-    "//*[self::nav or @role='navigation' or self::header[not(ancestor::article | ancestor::main)]]"
-    "//a[@href][not(ancestor::h1 | ancestor::h2)]"
-)
-_MOST_MENU_LINKS = 500
+_MOST_MENU_LINKS = 2_000
 _TRAIL = re.compile(r"breadcrumb|crumbs", re.I)
 
 
 def _is_in_own_menu(root: _Element, base: str, url: str) -> bool:
     """Return whether a menu on the page leads to the page itself, as menus lead to standing pages. A trail of
     breadcrumbs is no menu: that of a post ends with the post."""
-    links = cast(list[_Element], _MENU_LINKS(root))[:_MOST_MENU_LINKS]
-    own = (link for link in links if _absolute(link.get("href") or "", base) == url)
-    return any(
-        not any(map(_is_trail, link.iterancestors())) for link in own if "#" not in link.get("href", "")
-    )
+    links = ((link, link.get("href") or "#") for link in islice(root.iter("a"), _MOST_MENU_LINKS))
+    return any(_is_of_menu(link) for link, href in links if "#" not in href and _absolute(href, base) == url)
+
+
+def _is_of_menu(link: _Element) -> bool:
+    above = list(link.iterancestors())
+    tags = {element.tag for element in above}
+    if not tags.isdisjoint(("h1", "h2")) or any(map(_is_trail, above)):
+        return False
+    is_menu = "nav" in tags or any(element.get("role") == "navigation" for element in above)
+    return is_menu or ("header" in tags and tags.isdisjoint(("article", "main")))
 
 
 def _is_trail(element: _Element) -> bool:
