@@ -47,6 +47,8 @@ class PageJudge:
         self.template = template or Template.EMPTY
         """The template that pages are cleaned with, once it is decided."""
         self._unjudged: list[Visit] = []
+        self._unchanged = 0
+        """Pages that the server did not send again, since they are as before."""
         self._first_with: dict[str, str] = {}
         """Hash of a page as it was read -> the first URL with it. Once the template is decided, only of pages
         on which it keeps something."""
@@ -81,6 +83,7 @@ class PageJudge:
     def take(self, visit: Visit) -> list[Ending]:
         """Return everything that ends with this visit, itself included unless it has to wait."""
         if visit.outcome.page is None:
+            self._unchanged += visit.outcome.state is UrlState.UNCHANGED
             return self._conclude(visit, visit.outcome)
         if self._learner is None:
             return self._compared(visit)
@@ -96,7 +99,9 @@ class PageJudge:
         """Decide on the template from the pages so far, and judge those that waited for it."""
         if self._learner is not None:
             stored = self._stored
-            self.template = self._learner.renewed(stored) if stored else self._learner.template()
+            self.template = (
+                self._learner.renewed(stored, self._unchanged) if stored else self._learner.template()
+            )
             self._learner = None
         waiting, self._unjudged = self._unjudged, []
         endings = [ending for visit in waiting for ending in self._compared(visit)]

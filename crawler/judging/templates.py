@@ -318,11 +318,13 @@ class TemplateLearner:
         # Of "Shop" and "Shop en español", which are about as frequent, the shorter one names the whole site.
         return sorted(common, key=lambda name: (common[name] * 2 < most, len(name), name))
 
-    def renewed(self, former: Template) -> Template:
+    def renewed(self, former: Template, unchanged: int = 0) -> Template:
         """Return the template for the next crawl: the former one while the site still looks like it.
 
         Adds languages that the former one does not have. When most of its rules match nothing on the pages
-        seen, the site was redesigned, and the pages seen decide alone.
+        seen, the site was redesigned, and the pages seen decide alone; but not when the server said of some
+        pages (`unchanged`) that they are as before: those seen are then new pages of one section, and what
+        recurs on them may be what the section is about.
         """
         if not self.ready:
             return former
@@ -332,7 +334,10 @@ class TemplateLearner:
         known = {print_ for shares in former.rules.values() for print_ in shares}
         seen = [shares for language in found.rules if (shares := former.rules.get(language))]
         expected = {print_ for shares in seen for print_ in shares}
-        if expected and len(expected & self._found.keys()) * 2 < len(expected):
+        is_unlike = bool(expected) and len(expected & self._found.keys()) * 2 < len(expected)
+        if is_unlike and unchanged >= _FEWEST_PAGES:
+            return former
+        if is_unlike:
             return found
         new = {language: shares for language, shares in found.rules.items() if language not in former.rules}
         added = {print_ for shares in new.values() for print_ in shares} - known

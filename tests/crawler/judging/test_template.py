@@ -215,6 +215,19 @@ def test_a_stored_template_is_kept_until_the_site_looks_otherwise() -> None:
     assert TemplateLearner().renewed(former) == former
 
 
+def test_new_pages_of_one_section_are_no_redesign_while_others_are_unchanged() -> None:
+    former = learned([page(n) for n in range(30)])
+    judge = PageJudge(CrawlOptions(start_urls=("https://x.example/",)), {}, former)
+    rule = Block("Individual accounts are not exempt from the sales tax of this state.")
+    for n in range(10):
+        judge.take(ended(Item(f"https://x.example/p/{n}", 1), UrlState.UNCHANGED, "not modified", 304))
+    for n in range(100, 130):
+        new = page(n, Block(f"Tax in state {n}"), rule, own(n))
+        judge.take(ended(Item(new.url, 1), UrlState.FETCHED, "", 200, new))
+    judge.last()
+    assert judge.template == former
+
+
 def test_a_language_that_came_later_is_added() -> None:
     former = learned([page(n) for n in range(30)])
     learner = TemplateLearner()
