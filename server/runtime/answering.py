@@ -15,6 +15,7 @@ from server.answering.page_steps import FollowedPointers, LanguageVariants, Oper
 from server.answering.past_pages import PastPages
 from server.answering.pipeline import Pipeline
 from server.answering.ranking import SectionRanker
+from server.answering.series import TITLES, Member, NamedInSeries, members
 from server.answering.shortcuts.curated import Refreshed
 from server.answering.shortcuts.fact_card import FactCard
 from server.answering.shortcuts.handoff import Handoff
@@ -210,7 +211,7 @@ def open_pipeline(
             *asked.expansion(searched, rarity),
             # A model may order them instead, or the tuning says no.
             *([SectionRanker(rarity, comparer)] if tuning.rerank == "features" else []),
-            *_page_steps(parts, rarity),
+            *_page_steps(site, parts, rarity),
             comparer,
         ],
         grader=evidence,
@@ -247,11 +248,18 @@ def _writers(
     return [ModelWriter(model, site.title or site.name, synthesis), quoting]
 
 
-def _page_steps(parts: SiteParts, rarity: Rarity) -> list[RetrievalStep]:
-    """Return the steps for pages in several languages, for sections that point to others, for the page that
-    a question refers to, and for excluded and pinned pages."""
-    page = parts.content.page
+def _page_steps(site: Site, parts: SiteParts, rarity: Rarity) -> list[RetrievalStep]:
+    """Return the steps for series of pages, for pages in several languages, for sections that point to
+    others, for the page that a question refers to, and for excluded and pinned pages."""
+    page, content = parts.content.page, parts.content
+
+    @cache
+    def series() -> dict[str, Member]:
+        titles = ((one.url, one.title, one.language) for one in content.pages(limit=TITLES))
+        return members(titles, site.title or site.name)
+
     return [
+        NamedInSeries(series),
         LanguageVariants(parts.content.variants, page, rarity),
         FollowedPointers(parts.content.links, page, rarity),
         PagePassages(page, rarity),
