@@ -29,13 +29,14 @@ _WRITTEN = re.compile(
 _MONTH_FIRST = re.compile(rf"\b{_MONTH}\s{_DAY}(?:st|nd|rd|th)?,?\s{_YEARS}\b", re.I)
 _NUMBERS = re.compile(rf"\b{_DAY}\.\s?(0?[1-9]|1[0-2])\.\s?{_YEARS}\b")
 _SIGNS = re.compile(rf"{_YEARS}\s?[年년]\s?(0?[1-9]|1[0-2])\s?[月월]\s?{_DAY}\s?[日일]")
-_SAYS_ITS_DATE = re.compile(
+SAYS_ITS_DATE = re.compile(
     r"\W*(?:(?:page|last|first|article)\s)*(?:updated|reviewed|modified|published|posted)\b|stand\s?:|"
     r"(?:zuletzt\s)?(?:aktualisiert|geändert|veröffentlicht)\b|(?:dernière\s)?mise? à jour\b|publié\b|"
     r"(?:última\s)?actualiza\w+|(?:última\s)?atualiza\w+|publicad[oa]\b|(?:ultimo\s)?aggiorna\w+|pubblicat[oa]\b|"
     r"(?:最后|最終)?(?:更新|发布)|업데이트|게시일",
     re.I,
 )
+"""The beginning of a line that says when a page was written or changed."""
 BYLINES, BYLINE = 3, 120
 """Blocks at the top of a post that may be its byline, and the most characters of one."""
 _PAGED = re.compile(r"/page/\d+/?$")
@@ -87,7 +88,7 @@ def bylines(texts: Iterable[str], kind: str) -> Iterator[str]:
     """Yield the texts that say when a page was written: short ones with a date at the top of a post, and
     those that begin like "Last updated" on any page."""
     for place, text in enumerate(texts):
-        if len(text) <= BYLINE and ((kind == POST and place < BYLINES) or _SAYS_ITS_DATE.match(text)):
+        if len(text) <= BYLINE and ((kind == POST and place < BYLINES) or SAYS_ITS_DATE.match(text)):
             yield text
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 
-from crawler.judging.page_kinds import POST
+from crawler.judging.page_kinds import POST, SAYS_ITS_DATE
 from server.answering.phrases import past_event, past_page
 from server.answering.verifying.citations import with_markers
 from server.answering.verifying.dates import dates
@@ -17,12 +17,20 @@ LONGEST_DATE = 24
 """Characters of a written date."""
 LONGEST_EVENT = timedelta(days=60)
 """Days that lie further apart are a period, such as the year of a report."""
+BEFORE = 8
+"""Characters before the day of a range that may be its year and month: "2024/06/"."""
 _ORDINAL = r"(?:st|nd|rd|th|er|º|\.)?"
 _UNTIL = r"[-–—~～]|to|until|bis|au|al|até|до|から|至|到"
 _RANGE = re.compile(
     rf"\b\d{{1,2}}{_ORDINAL}(?:\s[^\W\d]{{3,12}}\.?)?(?:,?\s\d{{4}})?\s?(?:{_UNTIL})\s?(?=\d)", re.I
 )
 _DIGIT = re.compile(r"\d")
+_NOTED = re.compile(
+    r"\b(?:accessed|created|downloaded|edited|generated|modified|posted|printed|published|received|retrieved"
+    r"|reviewed|submitted|updated)\b(?:\sby\s[^\d\n]{1,40})?,?(?:\s(?:at|on))?:?\s(?=[^.\n]{0,12}\d)",
+    re.I,
+)
+"""What is said before a day that is not that of an event."""
 _TIME = re.compile(r"\b\d{1,2}[:.]\d\d\b(?!\.)|\b\d{1,2}\s?(?:[ap]\.?m\b|uhr|h\b|時|点|시)", re.I)
 
 
@@ -78,12 +86,15 @@ def _days_of(chunk: Chunk) -> list[date | None]:
 
 
 def _event_days(line: str) -> list[date | None]:
-    if not _DIGIT.search(line):
+    if not _DIGIT.search(line) or SAYS_ITS_DATE.match(line) or _NOTED.search(line):
         return []
     squeezed = _RANGE.sub("", line)
     if squeezed == line and not _TIME.search(line):
         return []
-    if any(_is_period(line[at.start() : at.end() + LONGEST_DATE]) for at in _RANGE.finditer(line)):
+    if any(
+        _is_period(line[max(0, at.start() - BEFORE) : at.end() + LONGEST_DATE])
+        for at in _RANGE.finditer(line)
+    ):
         return []
     return [_day(readings) for _, readings in dates(squeezed)]
 

@@ -64,6 +64,11 @@ def test_the_note_names_the_citations_that_it_is_about():
         ("Open 9–17. Closed since 3 May.", (), None),
         ("The report is of 1 January 2022 to 31 December 2022.", (), None),
         ("17–23 July", (), None),
+        ("Timeline: 2024/06/03 - 2024/08/23", (), None),
+        ("Timeline: 2024/06/03 - 2024/06/07", (), date(2024, 6, 7)),
+        ("The article was downloaded on 20/12/2012 at 00:02", (), None),
+        ("Posted by Mo Lamp on May 5, 2023, 10:30 am", (), None),
+        ("Last updated: 5 May 2023, 10:30", (), None),
     ],
 )
 def test_an_event_is_a_range_of_days_or_a_day_with_a_time(text, path, end):
