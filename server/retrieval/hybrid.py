@@ -60,18 +60,25 @@ def _is_printed(chunk: Chunk) -> bool:
 FREE, CROWDED = 2, 0.65
 """Number of chunks of one PDF that keep their scores, and the share of its score that each further one keeps
 at each step: a report of hundreds of pages does not fill the results."""
+BESIDE_PAGES = 0.85
+"""Share of its score that a chunk of the website's PDFs keeps at each step next to those of web pages. What
+visitors ask is on pages; many sites keep hundreds of papers, minutes and slides about the same subjects."""
 
 
 def uncrowded(hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-    """Move the further chunks of one PDF back, in their order; best first."""
-    if _PRINTED not in {hit.chunk.anchor[: len(_PRINTED)] for hit in hits}:
+    """Move chunks of PDFs back next to those of web pages, and the further ones of one PDF; best first."""
+    printed = [_is_printed(hit.chunk) for hit in hits]
+    if not any(printed):
         return list(hits)
+    beside = 1.0 if all(printed) else BESIDE_PAGES
     seen: Counter[str] = Counter()
     moved = []
-    for hit in hits:
-        seen[hit.chunk.url] += _is_printed(hit.chunk)
-        excess = max(0, seen[hit.chunk.url] - FREE)
-        moved.append(hit.rescored(hit.score * CROWDED**excess) if excess else hit)
+    for hit, is_printed in zip(hits, printed, strict=True):
+        seen[hit.chunk.url] += is_printed
+        # What operators upload is meant to be found; its addresses begin with "/".
+        share = beside if is_printed and not hit.chunk.url.startswith("/") else 1.0
+        share *= CROWDED ** max(0, seen[hit.chunk.url] - FREE)
+        moved.append(hit.rescored(hit.score * share) if share < 1 else hit)
     return ranked(moved, len(moved))
 
 

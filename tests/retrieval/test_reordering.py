@@ -158,15 +158,22 @@ def test_an_old_report_is_behind_the_page_that_says_the_same():
     ]
 
 
-def printed(name, score, page):
-    chunk = Chunk(name, "https://shop.example/report.pdf", "Report", (), LONG, page, "en", f"page={page}")
-    return ScoredChunk(chunk, score)
+def printed(name, score, page=1, url="https://shop.example/report.pdf"):
+    return ScoredChunk(Chunk(name, url, "Report", (), LONG, page, "en", f"page={page}"), score)
 
 
 def test_further_chunks_of_a_pdf_make_room():
     hits = [printed(f"p{number}", 0.9 - number / 100, number) for number in range(4)]
-    assert order(uncrowded([*hits, hit("page", 0.8)])) == ["p0", "p1", "page", "p2", "p3"]
+    assert order(uncrowded([*hits, hit("page", 0.7)])) == ["p0", "p1", "page", "p2", "p3"]
     assert uncrowded([hit("one", 0.5, url="u"), hit("two", 0.4, url="u")])[1].score == 0.4
+
+
+def test_a_page_comes_before_papers_that_are_about_as_good():
+    papers = [printed(f"paper{n}", 0.8, url=f"https://shop.example/{n}.pdf") for n in range(5)]
+    assert order(uncrowded([*papers, hit("page", 0.7)]))[0] == "page"
+    assert order(uncrowded([*papers, hit("page", 0.6)]))[0] == "paper0"
+    assert uncrowded(papers) == papers, "there is nothing else"
+    assert order(uncrowded([printed("upload", 0.8, url="/files/a.pdf"), hit("page", 0.7)]))[0] == "upload"
 
 
 def test_printed_pages_of_a_pdf_do_not_support_each_other():
