@@ -30,6 +30,8 @@ class Piece:
     glue: str
     is_sentence: bool = False
     """Whether it is a whole sentence of a paragraph, which may be repeated as overlap."""
+    item: int = 0
+    """Of a list: the number of the outermost item that it is part of."""
 
 
 def pieces(block: Block, number: int, limit: int) -> list[Piece]:
@@ -38,11 +40,11 @@ def pieces(block: Block, number: int, limit: int) -> list[Piece]:
         return _code(block.text.strip("\n"), number, limit)
     if block.kind == "text":
         return [piece for line in block.text.split("\n") for piece in _prose(line, number, limit)]
-    return [
-        Piece(text, number, "\n")
-        for marker, content in lines(block.text)
-        for text in _line(marker, content, limit)
-    ]
+    found, item = [], 0
+    for marker, content in lines(block.text):
+        item += block.kind == "list" and not (marker or content)[0].isspace()
+        found += [Piece(text, number, "\n", item=item) for text in _line(marker, content, limit)]
+    return found
 
 
 def _prose(line: str, number: int, limit: int) -> Iterator[Piece]:
@@ -161,10 +163,16 @@ def _texts(section: Sequence[Block], sizes: ChunkSizes) -> Iterator[str]:
     chunk: list[Piece] = []
     for piece in found:
         if chunk and _too_long([*chunk, piece], sizes.most, share):
-            end = _before_lead(chunk, piece, section, sizes.most)
+            end = _end(chunk, piece, section, sizes.most)
             if end:
                 yield _joined(chunk[:end])
-                chunk = chunk[end:] or _opening(chunk, piece, headers, sizes)
+                moved = chunk[end:]
+                is_item = bool(moved) and moved[0].block == piece.block
+                chunk = (
+                    moved
+                    if moved and not is_item
+                    else [*_opening(chunk[:end], piece, headers, sizes), *moved]
+                )
         chunk.append(piece)
     if chunk:
         yield _joined(chunk)
@@ -186,11 +194,30 @@ def _lead(section: Sequence[Block], number: int, most: int) -> str:
     return before.text if is_text and len(before.text) <= LEAD_SHARE * most else ""
 
 
-def _before_lead(chunk: Sequence[Piece], piece: Piece, section: Sequence[Block], most: int) -> int:
-    """Return how many pieces of the chunk come before the lead of `piece`, which begins the next chunk."""
+def _end(chunk: Sequence[Piece], piece: Piece, section: Sequence[Block], most: int) -> int:
+    """Return how many pieces of the chunk come before those that begin the next one with `piece`: the lead of
+    a list, or the short beginning of the item that it continues."""
+    start = len(chunk)
+    if _continues(chunk[-1], piece):
+        start = _item_start(chunk)
+        if len(_joined(chunk[start:])) > LEAD_SHARE * most or (
+            start and chunk[start - 1].block != piece.block
+        ):
+            return len(chunk)
+        return start or len(chunk)
     if chunk[-1].block == piece.block or not _lead(section, piece.block, most):
-        return len(chunk)
+        return start
     return sum(one.block < piece.block - 1 for one in chunk)
+
+
+def _continues(before: Piece, piece: Piece) -> bool:
+    return before.block == piece.block and before.item == piece.item > 0
+
+
+def _item_start(chunk: Sequence[Piece]) -> int:
+    """Return the place of the first piece of the item that the chunk ends with."""
+    last = chunk[-1]
+    return next(place for place, one in enumerate(chunk) if (one.block, one.item) == (last.block, last.item))
 
 
 def _too_long(chunk: Sequence[Piece], most: int, share: float) -> bool:
@@ -203,10 +230,14 @@ def _opening(
     before: Sequence[Piece], piece: Piece, headers: dict[int, str], sizes: ChunkSizes
 ) -> list[Piece]:
     """Return the overlap with the previous chunk: its last sentences, a table's header row, or the lead of
-    a list."""
+    a list and the first line of the item that goes on."""
     header = headers[piece.block]
-    if before[-1].block == piece.block and header:
-        return [Piece(header, piece.block, "\n")]
+    if before[-1].block == piece.block and (header or piece.item):
+        opening = [Piece(header, piece.block, "\n")] if header else []
+        label = before[_item_start(before)]
+        if _continues(before[-1], piece) and len(label.text) <= LEAD_SHARE * sizes.most:
+            opening.append(label)
+        return opening if len(_joined([*opening, piece])) <= sizes.most else opening[:1]
     repeated: list[Piece] = []
     for earlier in reversed(before):
         size = sum(len(p.text) + 1 for p in (earlier, *repeated))

@@ -221,3 +221,26 @@ def test_a_quotation_in_another_language_is_a_chunk_of_its_own():
         ("en", "The"),
         ("de", "Die"),
     ]
+
+
+STEPS = Block(
+    "\n".join(
+        f"{number}. Pay by way {number}.\n  {sentences(3, 10 * number)}\n  The bank of way {number}."
+        for number in range(1, 5)
+    ),
+    kind="list",
+)
+WAYS = Block("There are four ways to pay:")
+
+
+@pytest.mark.parametrize("most", [180, 200, 240, 300])
+def test_a_paragraph_within_a_step_stays_with_what_the_step_is_about(most):
+    found = texts(WAYS, STEPS, sizes=ChunkSizes(most, 60))
+    assert len(found) > 2
+    for number in range(1, 5):
+        for inner in (f"Sentence number {10 * number} tells", f"The bank of way {number}."):
+            assert all(f"{number}. Pay by way {number}." in text for text in found if inner in text), inner
+    for text in found[:-1]:
+        assert not text.split("\n")[-1].startswith(tuple("1234")), "no step ends with what it is about"
+    assert all(text.startswith(WAYS.text) for text in found)
+    assert all(len(text) <= most for text in found)
