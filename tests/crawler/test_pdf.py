@@ -48,6 +48,28 @@ def test_each_page_is_an_anchor_and_sizes_tell_the_headings():
     assert read(body).page.language == "en"
 
 
+def test_a_line_within_a_sentence_is_no_heading_however_large():
+    made = FPDF()
+    made.add_page()
+
+    def line(text, size, y):
+        made.set_font("Helvetica", size=size)
+        made.text(20, y, text)
+
+    line("Paying the bill", 20, 30)
+    line("There are five ways to make", 11, 40)
+    line("sure that the bank gets it in time.", 14, 46)
+    line("Use the account online. Payments can", 14, 60)
+    line("be made at any hour of the day.", 11, 66)
+    for number in range(8):
+        line(LOREM[:90], 11, 80 + 6 * number)
+    line("The bank", 14, 150)
+    line("moves the money within a day, as banks do.", 11, 156)
+    found = told(bytes(made.output()))
+    assert {path for _, path, _, _ in found} == {("Paying the bill",), ("Paying the bill", "The bank")}
+    assert "five ways to make sure that the bank gets it in time." in " ".join(text for text, *_ in found)
+
+
 def test_bookmarks_tell_the_headings_even_when_they_look_like_text():
     body = pdf([[("h1", "First part"), ("p", LOREM)], [("h2", "A detail"), ("p", LOREM)]], bookmarks=True)
     assert [path for _, path, _, _ in told(body)] == [("First part",), ("First part", "A detail")]

@@ -313,6 +313,7 @@ _MOST_FOLDED = 400
 _NUMBER = re.compile(r"(?:chapter|section|appendix|part|kapitel|anhang|chapitre|annexe|第)?"
                      r"[\dA-Zivx]{0,4}(?:\d|章|节)*", re.IGNORECASE)  # fmt: skip
 _SENTENCE_END = re.compile(r"[.,:;!?。，：；]$")
+_SENTENCE_WITHIN = re.compile(r"[^\W\d]{2}[.!?]\s+\S")
 
 Bookmarks = Mapping[int, Sequence[tuple[int, str]]]
 """Page, from 0 -> (level from 1, title) of each bookmark that leads there, in order."""
@@ -367,7 +368,7 @@ class HeadingFinder:
 
     def _level_by_look(self, lines: Sequence[Line], place: int) -> int:
         line = lines[place]
-        if not _may_be_heading(line):
+        if not _may_be_heading(line) or _is_within_a_sentence(lines, place):
             return 0
         if self._is_large(line):
             return self._levels.get(line.size, _MOST_LEVELS)
@@ -395,6 +396,22 @@ def _may_be_heading(line: Line) -> bool:
     if _BULLET.match(text) or text.endswith((",", ";")):
         return False
     return 1 < len(text) <= _LONGEST and any(map(str.isalpha, text))
+
+
+def _is_within_a_sentence(lines: Sequence[Line], place: int) -> bool:
+    """Return whether a line goes on with the sentence of the line above, or ends with the beginning of one
+    that the line below goes on with: a paragraph may begin in large or bold letters."""
+    line = lines[place]
+    text = line.text.strip()
+    if place and text[:1].islower() and _is_close(lines[place - 1], line):
+        return not _SENTENCE_END.search(lines[place - 1].text.rstrip())
+    after = lines[place + 1] if place + 1 < len(lines) else None
+    begins = after is not None and after.text.lstrip()[:1].islower() and _is_close(line, after)
+    return begins and bool(_SENTENCE_WITHIN.search(text))
+
+
+def _is_close(above: Line, below: Line) -> bool:
+    return 0 < above.y - below.y < 2 * max(above.size, below.size)
 
 
 def _lines_of(key: str, lines: Sequence[str], place: int) -> int:
