@@ -19,10 +19,12 @@ from server.retrieval.rarity import chunk_words
 
 SERIES = 5
 """Number of pages from which on titles that are alike but for a name make a series."""
-TITLES = 2000
+TITLES = 1000
 """Pages of a site whose titles are compared."""
 LONGEST_NAME = 3
 """Most words of a name."""
+LONGEST_TITLE = 8
+"""Most words of a title of a series, the name included."""
 FEWEST_SHARED = 2
 """Fewest words that the titles share."""
 BEHIND = 0.8
@@ -46,8 +48,7 @@ class Member:
 def members(titles: Iterable[tuple[str, str, str]], site_name: str) -> dict[str, Member]:
     """Return the pages that belong to a series, by address, from (address, title, language) of pages.
 
-    A title shares its beginning or its end with others, and not only the site's name. The longest such
-    part counts.
+    A title shares all but a name with others, and more than the site's name. The shortest name counts.
     """
     named: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     parts = {url: list(_parts(plain_title(title), language)) for url, title, language in titles}
@@ -56,7 +57,7 @@ def members(titles: Iterable[tuple[str, str, str]], site_name: str) -> dict[str,
             named[shared, language].add(name.casefold())
     found = {}
     for url, some in parts.items():
-        for shared, name, language in some:  # the longest first
+        for shared, name, language in some:  # the shortest name first
             if len(named[shared, language]) < SERIES or not names_something(shared, language):
                 continue
             words = frozenset(tokens(name, language))
@@ -70,9 +71,12 @@ def members(titles: Iterable[tuple[str, str, str]], site_name: str) -> dict[str,
 def _parts(title: str, language: str) -> Iterator[tuple[str, str, str]]:
     """Yield (shared part, name, language) of each way to divide a title; "…" stands where the name was."""
     words = title.split()
+    if len(words) > LONGEST_TITLE:
+        return
     for length in range(1, min(LONGEST_NAME, len(words) - FEWEST_SHARED) + 1):
-        yield " ".join((*words[:-length], "…")), " ".join(words[-length:]), language
-        yield " ".join(("…", *words[length:])), " ".join(words[:length]), language
+        for start in range(len(words) - length + 1):
+            end = start + length
+            yield " ".join((*words[:start], "…", *words[end:])), " ".join(words[start:end]), language
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,15 @@ def test_titles_that_are_alike_but_for_a_name_make_a_series():
     assert SERIES["/Ohio"].series == SERIES["/New York"].series
 
 
+def test_the_name_may_be_anywhere_in_the_title():
+    languages = ("R", "Julia", "Python", "Java", "Matlab")
+    jobs = members([(f"/{name}", f"Running {name} Jobs", "en") for name in languages], "")
+    assert {url: member.name for url, member in jobs.items()} == {
+        f"/{name}": {name.lower()} for name in languages
+    }
+    assert jobs["/R"].about == {"run", "job"}
+
+
 def test_what_all_titles_share_is_no_series_if_it_says_nothing():
     steps = [(f"/{word}", f"How to {word}", "en") for word in ("apply", "pay", "vote", "cancel", "join")]
     site = [
