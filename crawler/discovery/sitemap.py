@@ -127,17 +127,23 @@ class Sitemaps:
     def listed(self, start: str, belongs: Callable[[str], bool] | None = None) -> Iterator[str]:
         """Yield the canonical addresses that belong to the site (by default: that of the start address).
 
-        An address may come more than once. Addresses and files of other sites are left out.
+        An address may come more than once. Addresses and files of other sites are left out. A copy of a site,
+        such as one for tests, names the site itself: where robots.txt names only files of one other site, the
+        same files are looked for here, and what they list of that site is taken to be here.
         """
         if self._robots.verdict(start).unreachable:
             return
         site = urls.site_key(start)
         belongs = belongs or (lambda url: urls.site_key(url) == site)
         named = self._robots.sitemaps(start)
-        guessed = [] if named else [urls.origin(start) + path for path in _USUAL_PLACES]
         foreign = [address for address in named if not belongs(address)]
+        is_copy = len(foreign) == len(named) and len({urls.origin(address) for address in foreign}) == 1
+        original = urls.site_key(foreign[0]) if is_copy else ""
+        here = urls.origin(start)
+        copied = [here + urls.path_and_query(address) for address in foreign if is_copy]
+        guessed = copied or ([] if named else [here + path for path in _USUAL_PLACES])
         self.problems += [f"{address}: on another site, so it was not read" for address in foreign]
-        waiting = deque((address, 0) for address in named or guessed if address not in foreign)
+        waiting = deque((address, 0) for address in guessed or named if address not in foreign)
         seen = {address for address, _ in waiting}
         while waiting:
             address, depth = waiting.popleft()
@@ -147,10 +153,12 @@ class Sitemaps:
                 return
             self._in_vain += address not in guessed
             for listing in self._read(address, guessed=address in guessed):
-                if guessed:  # the place was found, no need to look further
+                if guessed and not copied:  # the place was found, no need to look further
                     waiting.clear()
                     guessed = []
                 url = urls.canonical(listing.address)
+                if url and urls.site_key(url) == original:
+                    url = here + urls.path_and_query(url)
                 if url is None or not belongs(url):
                     continue
                 if not listing.is_sitemap:

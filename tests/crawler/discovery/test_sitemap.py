@@ -142,6 +142,20 @@ def test_addresses_of_other_sites_are_left_out(site, found) -> None:
     assert found() == [site.url("/a")]
 
 
+def test_a_copy_of_a_site_has_its_sitemaps_too(site, read) -> None:
+    named = "Sitemap: https://shop.example/index.xml\nSitemap: https://shop.example/more.xml"
+    site.page("/robots.txt", named, content_type="text/plain")
+    site.page("/more.xml", urlset("https://shop.example/more"), content_type="text/xml")
+    index = f"<sitemapindex {NS}><sitemap><loc>https://shop.example/1.xml</loc></sitemap></sitemapindex>"
+    site.page("/index.xml", index, content_type="application/xml")
+    site.page(
+        "/1.xml", urlset("https://shop.example/a?b=1", "https://other.example/c"), content_type="text/xml"
+    )
+    addresses, problems = read()
+    assert sorted(addresses) == [site.url("/a?b=1"), site.url("/more")]
+    assert [problem.partition(": ")[2] for problem in problems] == ["on another site, so it was not read"] * 2
+
+
 def test_what_could_not_be_read_is_told(site, read) -> None:
     files = ("/missing.xml", "/page.xml", "/broken.xml", "/secret.xml", "/long.xml", "/big.xml")
     site.page(
