@@ -16,10 +16,17 @@ EMAIL = re.compile(r"[a-z0-9._%+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}", re.
 PHONE = re.compile(r"(?<![\w.,/-])(?:\+|00)?\(?\d[\d ()./\u00a0\u202f-]{5,18}\d(?![\w-])")
 _DAY_NAMES = sorted(every_word(lambda one: one.card.days), key=len, reverse=True)
 # A name of one character may be any word.
-_DAY = "|".join(re.escape(day) for day in _DAY_NAMES if len(day) > 1)
-_DAYS = compiled(rf"(?<!\w)(?:{_DAY})(?:\b|\.|(?=[\u3040-\uffff]))")
+_SHORT_DAY = "|".join(re.escape(day) for day in _DAY_NAMES if len(day) == 2 and day.isascii())
+_DAY = "|".join(re.escape(day) for day in _DAY_NAMES if len(day) > 2 or (len(day) > 1 and not day.isascii()))
+# German "So" and "Do" are words of other languages too: only in front of another day, a time or a sign.
+_DAYS = compiled(
+    rf"^(?:{_SHORT_DAY})\b|(?<!\w)(?:(?:{_DAY})(?:\b|\.|(?=[\u3040-\uffff]))"
+    rf"|(?:{_SHORT_DAY})(?=\.?\s?[-–—/&+:,|\t]|\.?\s+(?:\d|(?:a|and|au|bis|e|et|i|to|u\.?|und|y)\s)))"
+)
 _TIME = re.compile(
-    r"\d{1,2}[:.h]\d\d|\b\d{1,2} ?(?:[ap]\.?m\b|uhr\b|h\b|時|点|點|시)|\b\d{1,2} ?[-–—] ?\d{1,2}\b", re.I
+    r"(?<![\d.])\d{1,2}[:.h]\d\d(?!\.?\d)"
+    r"|\b\d{1,2} ?(?:[ap]\.?m\b|uhr\b|h\b|時|点|點|시)|\b\d{1,2} ?[-–—] ?\d{1,2}\b",
+    re.I,
 )
 _CODES = "EUR|USD|GBP|CHF"
 _WORDS_FOR_MONEY = alternatives(lambda one: one.facts.currency)
@@ -105,6 +112,11 @@ def postal_facts(chunk: Chunk) -> Iterator[FoundFact]:
     found = units(chunk.text)
     for place, unit in enumerate(found):
         if not _POSTAL.search(unit.text) or len(unit.text) > _LONGEST_ADDRESS or "©" in unit.text:
+            continue
+        undated = unit.text
+        for written, _ in dates(unit.text):  # "December 20, 2023 More" looks like a town with its code
+            undated = undated.replace(written, "")
+        if not _POSTAL.search(undated):
             continue
         first = place
         while place - first < _MOST_ABOVE and first and _is_address_line(found[first - 1], unit):

@@ -38,6 +38,17 @@ FACTS = [
         {"museum": "<h2>Opening hours of the museum café</h2><ul><li>Mon to Fri: 9am to 5pm</li><li>Sun: closed</li></ul>"},
         {("hours", "Opening hours of the museum café", "Mon to Fri: 9am to 5pm; Sun: closed", False)},
     ),
+    ("a day on which a page was changed is no address",
+     {"contact": "<h1>Contact</h1><p>Last updated: August 31, 2021 More recently updated page available in English</p>"
+                 "<p>Write to Muster GmbH, Bahnhofstrasse 5, 8001 Zürich</p>"},
+     {("contact", "", "Contact", True),
+      ("address", "Contact", "Write to Muster GmbH, Bahnhofstrasse 5, 8001 Zürich", True)}),
+    ("numbers with points are no opening hours",
+     {"oids": "<h1>When to open it</h1><p>The hours are encoded like so: 1.2.840.113549.1.1.11 of the 2.23.140 tree</p>"},
+     set()),
+    ("short names of days",
+     {"laden": "<html lang=de><h2>Öffnungszeiten</h2><ul><li>Mo-Fr 9:00-17:00</li><li>So geschlossen</li></ul>"},
+     {("hours", "Öffnungszeiten", "Mo-Fr 9:00-17:00; So geschlossen", False)}),
     ("a programme is no opening hours", {"": "<h2>Programme</h2><ul><li>Monday 10:00 Keynote</li><li>Tuesday 11:00 Talk</li></ul>"}, set()),
     (
         "a table of prices with periods",
