@@ -116,18 +116,24 @@ class LanguageVariants:
     """Returns the stored addresses of pages' variants in a language."""
     page: Page
     rarity: Rarity
+    spoken: Callable[[], Collection[str]] = frozenset
+    """Returns the languages of many of the site's pages. With several, a page may have a language that its
+    sections are not yet translated to."""
     name = "language variants"
 
     def refine(self, query: Query, found: Sequence[ScoredChunk], limit: int) -> list[ScoredChunk]:
         """Return the changed results, best first; `found` itself if no page has a variant."""
-        foreign = {hit.chunk.url for hit in found if hit.chunk.language not in ("", query.language)}
+        untranslated = len(self.spoken()) > 1
+        foreign = {
+            hit.chunk.url for hit in found if untranslated or hit.chunk.language not in ("", query.language)
+        }
         variants = self.variants(foreign, query.language) if foreign and query.language else {}
         if not variants:
             return list(found)
         weights = self.rarity.of(query)
         hits: dict[str, ScoredChunk] = {}
         for hit in found:
-            url = variants.get(hit.chunk.url) if hit.chunk.language != query.language else None
+            url = variants.get(hit.chunk.url)
             chunk = self._same_section(hit.chunk, url, weights) if url else hit.chunk
             known = hits.get(chunk.id)
             if chunk is not hit.chunk:

@@ -14,6 +14,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
+from crawler.judging.page_kinds import POST
 from server.answering.answer_kinds import requested_facts
 from server.answering.understanding.discourse import asks_for_amount, says_number
 from server.answering.writing.units import UnitKind, units
@@ -25,6 +26,7 @@ from server.indexes.sentence_vectors import SentenceVectors
 from server.retrieval.hybrid import uncrowded
 from server.retrieval.parts import ranked
 from server.retrieval.rarity import Rarity, chunk_tokens, chunk_words, coverage
+from server.retrieval.rerank import is_asked_for, standing
 
 POOL = 16
 """Number of best results that are ranked; those after them keep their order."""
@@ -142,12 +144,18 @@ class SectionRanker:
         odds = np.exp(values - values.max())
         shares = odds ** (1 / weights[0])
         lowest = float(best * shares.min())
+        weighed, stands = self._rarity.of(query), standing(query, pool)
+
+        def score(hit: ScoredChunk, share: float) -> float:
+            asked_for = hit.chunk.kind != POST or is_asked_for(hit.scores.get("title", 0.0), weighed)
+            return best * share * stands(hit.chunk, asked_for)
+
         moved = [
             hit.rescored(
-                best * float(share), {**hit.scores, **dict(zip(SECTION, row, strict=True)), ODDS: likely}
+                score(hit, share), {**hit.scores, **dict(zip(SECTION, row, strict=True)), ODDS: likely}
             )
             for hit, share, row, likely in zip(
-                pool, shares, rows.round(4).tolist(), odds.round(4).tolist(), strict=True
+                pool, shares.tolist(), rows.round(4).tolist(), odds.round(4).tolist(), strict=True
             )
         ]
         after = [hit.rescored(min(hit.score, lowest)) for hit in rest]

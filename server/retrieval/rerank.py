@@ -6,7 +6,7 @@ shortest window with all its words, the position on the page and the words of it
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 
@@ -48,7 +48,8 @@ STANDING = {"post": 0.85, "listing": 0.6, "utility": 0.75, "legal": 0.92}
 """Share of the score that is left to pages of a kind that answers only if it is asked for: news and posts are
 about one day, lists of tags and thank-you pages about nothing. See crawler.judging.page_kinds."""
 ASKED_FOR = 0.5
-"""Share of the question in a page's title from which on it is asked for."""
+"""Share of the question in a page's title from which on it is asked for. One word is in the titles of news
+about it, too; of two, both must be there."""
 AGE, OLDEST = 0.02, 5
 """Share of the score that a dated page loses for each year that it is older than the newest found, and the
 most years that count: of two that answer alike the newer is first. If the question names a year, distance
@@ -70,8 +71,7 @@ class FeatureReranker:
         weights = self._rarity.of(query)
         titled: dict[tuple[str, str], float] = {}
         rescored = []
-        asked = asked_year(query.text, date.today())
-        newest = max(map(_years, {hit.chunk.dated for hit in hits}), default=0.0)
+        stands = standing(query, hits)
         for hit in hits:
             chunk = hit.chunk
             title = (chunk.title, chunk.language)
@@ -79,8 +79,7 @@ class FeatureReranker:
                 titled[title] = coverage(weights, frozenset(text_tokens(*title)))
             score = FUSED * hit.score + TITLE * titled[title] + SUBSTANCE * substance(chunk.text)
             score += PROSE * prose(chunk.text)
-            if titled[title] < ASKED_FOR:
-                score *= _standing(chunk, newest, asked)
+            score *= stands(chunk, is_asked_for(titled[title], weights))
             rescored.append(hit.rescored(score, {**hit.scores, "title": round(titled[title], 4)}))
         return ranked(rescored, len(hits))
 
@@ -99,16 +98,29 @@ def asked_year(text: str, today: date) -> int:
     return today.year - 1 if _LAST_YEAR.search(text) else 0
 
 
-def _standing(chunk: Chunk, newest: float, asked: int) -> float:
-    """Return the share of the score that its kind and age leave to a chunk. `newest` is the date of the
-    newest chunk found, in years; `asked` the year that the question names."""
-    kind = STANDING.get(chunk.kind, 1.0)
-    if not chunk.dated:
-        return kind
-    if not asked:
-        return kind * (1 - AGE * min(OLDEST, newest - _years(chunk.dated)))
-    away = abs(int(chunk.dated[:4]) - asked)
-    return (kind if away else 1.0) * (1 - AGE * min(OLDEST, away))
+def is_asked_for(titled: float, weights: Mapping[str, float]) -> bool:
+    """Return whether a question asks for a page, given the share of it that is in the page's title."""
+    return titled >= ASKED_FOR if len(weights) > 2 else titled == 1 and len(weights) == 2
+
+
+def standing(query: Query, hits: Sequence[ScoredChunk]) -> Callable[[Chunk, bool], float]:
+    """Return a function for the share of the score that its kind and age leave to a chunk among the hits: all
+    of it to a page that is asked for."""
+    asked = asked_year(query.text, date.today())
+    newest = max(map(_years, {hit.chunk.dated for hit in hits}), default=0.0)
+
+    def share(chunk: Chunk, is_asked_for: bool) -> float:
+        if is_asked_for:
+            return 1.0
+        kind = STANDING.get(chunk.kind, 1.0)
+        if not chunk.dated:
+            return kind
+        if not asked:
+            return kind * (1 - AGE * min(OLDEST, newest - _years(chunk.dated)))
+        away = abs(int(chunk.dated[:4]) - asked)
+        return (kind if away else 1.0) * (1 - AGE * min(OLDEST, away))
+
+    return share
 
 
 def _years(day: str) -> float:

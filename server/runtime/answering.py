@@ -260,7 +260,7 @@ def _page_steps(site: Site, parts: SiteParts, rarity: Rarity) -> list[RetrievalS
 
     return [
         NamedInSeries(series),
-        LanguageVariants(parts.content.variants, page, rarity),
+        LanguageVariants(content.variants, page, rarity, spoken_on(content)),
         FollowedPointers(parts.content.links, page, rarity),
         PagePassages(page, rarity),
         OperatorPageRules(parts.decisions.for_search, page, rarity),

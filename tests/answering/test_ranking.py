@@ -1,5 +1,7 @@
 """Sections that answer come first, whatever the search thought of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -63,6 +65,16 @@ def test_a_section_that_says_it_in_other_words_passes_one_that_repeats_the_quest
         "says",
         "vague",
     ]
+
+
+def test_an_old_post_does_not_pass_a_page_that_says_about_the_same(ranker):
+    said = "We refund the price of a lamp within {} days."
+    page = hit("page", said.format("thirty"), 0.6, "Refunds")
+    post = hit("post", said.format("ninety"), 0.62, "Refunds")
+    old = replace(post, chunk=replace(post.chunk, kind="post", dated="2016-03-01"))
+    asked = Query("when do i get a refund for my lamp", "en")
+    assert names(ranker.refine(asked, [post, page], 10))[0] == "post"
+    assert names(ranker.refine(asked, [old, page], 10))[0] == "page"
 
 
 def test_a_far_better_score_of_the_search_stays_first(ranker):

@@ -73,6 +73,26 @@ def test_what_only_the_other_language_says_is_still_found(museum):
     assert paths(museum, museum.found("Amiral"))[0] == "/fr/club"
 
 
+def test_what_is_not_translated_yet_leads_to_the_page_in_the_language_of_the_question(museum):
+    lending = (
+        "<h2>Lending</h2><p>Sextants and other instruments of the old pilots can be borrowed for a week, if you "
+        "show a library card at the desk and leave a deposit of twenty euros.</p>"
+    )
+    french = (
+        "<h2>Bibliothèque</h2><p>La bibliothèque du port prête des livres et des cartes anciennes aux visiteurs, "
+        "qui peuvent les lire dans la salle du premier étage tous les matins de la semaine.</p>"
+    )
+    english = "<h2>Library</h2><p>The library lends books and old maps to readers.</p>"
+    links = [f"{root}/library" for root in ("", "/fr")]
+    museum.website.files["/library"] = markup("en", "Library", f"{english}{lending}", links)
+    museum.website.files["/fr/library"] = markup("fr", "Bibliothèque", f"{french}{lending}", links)
+    museum.website.files["/"] = markup("en", *ENGLISH[""], ["/fr/", *links, *map("/{}".format, ENGLISH)])
+    museum.crawl()
+    found = paths(museum, museum.found("can i borrow a sextant", language="en"))
+    assert "/library" in found
+    assert "/fr/library" not in found
+
+
 def test_variants_with_other_addresses_declare_each_other(shop):
     head = "".join(
         f"<link rel='alternate' hreflang='{language}' href='{path}'>"

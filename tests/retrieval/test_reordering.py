@@ -108,6 +108,7 @@ def test_a_standing_page_outranks_a_page_of_another_kind_that_fits_as_well(kind)
 def test_a_post_that_is_asked_for_stays_first():
     post = of_page("post", 0.61, title="Summer party", kind="post")
     assert ranked_by_features("summer party", post, of_page("page", 0.6)) == ["post", "page"]
+    assert ranked_by_features("party", post, of_page("page", 0.6)) == ["page", "post"], "or news about any"
 
 
 def test_of_two_pages_that_fit_alike_the_newer_is_first():
