@@ -351,6 +351,8 @@ class Questions(Section):
     joined_by: Pattern = Pattern("")
     """Words that begin the second of two joined questions."""
     joined_unspaced: Pattern = Pattern("")
+    behind: Pattern = Pattern("")
+    """Whole questions for who is behind the site."""
     themes: tuple[Pattern, ...] = ()
     """Questions about the themes of a whole site."""
     kinds: tuple[Pattern, ...] = ()
@@ -364,6 +366,8 @@ class Questions(Section):
 class Sentences(Section):
     """Patterns that classify sentences."""
 
+    defines: Pattern = Pattern("")
+    """What follows a name in a sentence that says what it is."""
     points_back: Pattern = Pattern("")
     """Beginnings of sentences that depend on the previous one."""
     negations: Pattern = Pattern("")

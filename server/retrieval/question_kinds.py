@@ -57,6 +57,7 @@ class QuestionKind(StrEnum):
 LONGEST = 400
 """Longer texts count as lookups."""
 _THEMES = every_pattern(lambda one: one.questions.themes)
+_BEHIND = compiled(rf"[\W_]*(?:{alternatives(lambda one: one.questions.behind)})[\W_]*")
 _OVERVIEW = (*_THEMES, *every_pattern(lambda one: one.questions.kinds))
 _CHAINED = every_pattern(lambda one: one.questions.chained)
 _SITE = compiled(rf"[\W_]+|{alternatives(lambda one: one.questions.about_site)}")
@@ -83,6 +84,12 @@ def asks_for_the_whole(text: str) -> bool:
 def asks_for_themes(text: str) -> bool:
     """Return whether `text` asks what the whole site is about, in words that its pages may not use."""
     return len(text) <= LONGEST and _matches(_THEMES, text) and not _named(text, _THEMES)
+
+
+@lru_cache(maxsize=1000)
+def asks_who_is_behind(text: str) -> bool:
+    """Return whether `text` asks who runs the site: often only said where the site presents itself."""
+    return len(text) <= LONGEST and _BEHIND.fullmatch(text) is not None
 
 
 def _named(text: str, patterns: Sequence[re.Pattern[str]]) -> str:

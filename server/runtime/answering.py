@@ -66,7 +66,7 @@ from server.indexes.spelling import SiteSpeller
 from server.indexing.word_pairs import stored_word_pairs
 from server.models.metered import estimate_tokens
 from server.models.minilm_weights import common_words
-from server.retrieval.question_kinds import asks_for_themes
+from server.retrieval.question_kinds import asks_for_themes, asks_who_is_behind
 from server.retrieval.rarity import Rarity
 from server.runtime.sites import open_comparer, open_flow, open_strategy, with_known_answers
 from server.settings import Settings
@@ -146,8 +146,8 @@ class QueryWork:
         return ModelExpander(self._model, task, plain, self._incidents, self._site.id)
 
 
-def _asks_for_themes(_: Message, question: Question) -> bool:
-    return asks_for_themes(question.text)
+def _asks_about_the_site(_: Message, question: Question) -> bool:
+    return asks_for_themes(question.text) or asks_who_is_behind(question.text)
 
 
 def _page_opened(page: Callable[[str], list[Chunk]], base: str, url: str) -> list[Chunk]:
@@ -227,8 +227,8 @@ def open_pipeline(
         reading=reading,
         address=address,
         shortcuts=asked.shortcuts(parts, pages, nearest),
-        # Before a refusal: the overview, for questions about the site's themes.
-        fallbacks=[Overview(site, *pages, _asks_for_themes)],
+        # Before a refusal: the overview, for questions about the site's themes and who is behind it.
+        fallbacks=[Overview(site, *pages, _asks_about_the_site)],
         clarifiers=asked.clarifiers(),
         person=Handoff(site, *pages, card=FactCard(site, parts.card.all, *pages)).person,
         note=PastPages(page).note,

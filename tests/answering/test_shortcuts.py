@@ -108,6 +108,28 @@ def test_the_question_what_a_site_is_about_is_answered_from_its_start_page_with_
     assert f"[Delivery](<{HOME}/delivery>)" in answer.text
 
 
+@pytest.mark.parametrize(
+    ("title", "said"),
+    [
+        ("Lantern Shop", "The Lantern Shop (LS) is a workshop that makes lamps by hand."),
+        ("Lantern's", "Lantern’s ist eine Werkstatt, in der Lampen von Hand entstehen."),
+        ("提灯屋", "提灯屋は手作りのランプを販売する小さなお店です。"),
+    ],
+)
+def test_an_overview_begins_with_the_sentence_that_says_what_the_site_is(site, content, title, said):
+    news = f"{title} is preparing its lamps for the long nights of the winter. A new lamp came in last week."
+    for path, name, text in (
+        ("/", title, news),
+        ("/about", "About us", f"{news} {said} It is in the old mill."),
+    ):
+        url = HOME + path
+        page = PageRecord(url, name, "en", text, "", "", 0, datetime.now(UTC))
+        content.put_page(page, [Chunk(f"about {path}", url, name, (), text, 0, "en")], [])
+    content.go_live()
+    answer = ask(made(Overview, replace(site, title=title), content), "What is this site about?")
+    assert answer.citations[0].quote == said
+
+
 def test_an_overview_speaks_the_visitors_language_around_the_sites_words(site, content):
     answer = ask(made(Overview, site, content), "Worum geht es hier?", "de")
     assert "über sich selbst" in answer.text

@@ -7,7 +7,7 @@ import pytest
 from server.answering.writing.quoting import quote_themes
 from server.domain.answer import Answer, Outcome
 from server.domain.chunk import Chunk, ScoredChunk
-from server.retrieval.question_kinds import asks_for_themes
+from server.retrieval.question_kinds import asks_for_themes, asks_who_is_behind
 from tests.answering.conftest import HOME, answer
 
 WHOLE = "What are the main themes of this documentation?"
@@ -30,6 +30,32 @@ WHOLE = "What are the main themes of this documentation?"
 )
 def test_a_question_for_themes_names_nothing_but_the_site(text, themes):
     assert asks_for_themes(text) is themes
+
+
+@pytest.mark.parametrize(
+    ("text", "behind"),
+    [
+        ("who runs this?", True),
+        ("whos behind this", True),
+        ("Who is the team behind this program?", True),
+        ("who owns your shop", True),
+        ("Wer steckt dahinter?", True),
+        ("Wer betreibt diese Seite?", True),
+        ("Qui est derrière ce site ?", True),
+        ("¿Quién está detrás de esta página?", True),
+        ("Quem está por trás deste site?", True),
+        ("这个网站是谁运营的？", True),
+        ("このサイトは誰が運営していますか？", True),
+        ("이 사이트는 누가 운영하나요?", True),
+        ("Кто стоит за этим сайтом?", True),
+        ("من يدير هذا الموقع؟", True),
+        ("who runs the lamp workshop", False),
+        ("Wer macht die Lampen?", False),
+        ("who made lamp 4711?", False),
+    ],
+)
+def test_who_is_behind_the_site_is_asked_of_nothing_else(text, behind):
+    assert asks_who_is_behind(text) is behind
 
 
 class Themed:

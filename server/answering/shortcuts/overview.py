@@ -22,6 +22,11 @@ SENTENCES = 3
 PAGES = 5
 LOOKED_AT = 4
 """Number of pages searched for sentences about the site."""
+DEFINED_BY = 30
+"""Sentences of a page among which one may say what the site is."""
+BETWEEN = 20
+"""Characters between the site's name and the verb of that sentence, such as those of its short form."""
+_DEFINES = compiled(alternatives(lambda one: one.sentences.defines))
 _LEGAL = compiled("©|" + alternatives(lambda one: one.key_pages.legal))
 
 
@@ -65,12 +70,32 @@ class Overview:
         return Answer(Outcome.ANSWERED, text, citer.citations, suggestions=offered(self.site), pages=pages)
 
     def _sentences(self) -> list[tuple[Chunk, str]]:
-        """Return sentences that describe the site, from the first page that has some."""
-        for url in self.key_pages.about[:LOOKED_AT]:
-            found = [(chunk, sentence) for chunk in self.key_pages.chunks(url) for sentence in _prose(chunk)]
-            if len(found) > 1:
-                return _from_site_name(found, self.site.title or self.site.name)[:SENTENCES]
-        return []
+        """Return sentences that describe the site: from the first page with one that says what the site is,
+        else from the first page that has some."""
+        title = self.site.title or self.site.name
+        pages = [
+            [(chunk, sentence) for chunk in self.key_pages.chunks(url) for sentence in _prose(chunk)]
+            for url in self.key_pages.about[:LOOKED_AT]
+        ]
+        for found in pages:
+            for place, (_, sentence) in enumerate(found[:DEFINED_BY]):
+                if _says_what_it_is(sentence, title):
+                    return found[place : place + SENTENCES]
+        described = next((found for found in pages if len(found) > 1), [])
+        return _from_site_name(described, title)[:SENTENCES]
+
+
+def _says_what_it_is(sentence: str, title: str) -> bool:
+    """Return whether a sentence says what the site with this title is: "The Mill is a museum"."""
+    at = _plain(sentence).find(_plain(title))
+    if at < 0:
+        return False
+    defines = _DEFINES.search(sentence, at + len(title))
+    return defines is not None and defines.start() - at - len(title) <= BETWEEN
+
+
+def _plain(text: str) -> str:
+    return text.casefold().replace("’", "'")
 
 
 def _from_site_name(found: Sequence[tuple[Chunk, str]], title: str) -> list[tuple[Chunk, str]]:
