@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from server.domain.chunk import Chunk, PageLinks, ScoredChunk
 from server.domain.question import Query
 from server.retrieval.parts import ranked
-from server.retrieval.rarity import Rarity, chunk_words, coverage
+from server.retrieval.rarity import Rarity, chunk_tokens, chunk_words, coverage
 
 Page = Callable[[str], Sequence[Chunk]]
 """Returns the chunks of a page, by its stored address."""
@@ -106,6 +106,46 @@ class FollowedPointers:
         }
         pages = filter(None, (self.page(url) for url in sorted(named)))
         return [max(page, key=lambda chunk: coverage(weights, chunk_words(chunk))) for page in pages]
+
+
+LISTED = 6
+"""Number of results that may be set back as lists of links."""
+FEWEST_LINKS = 3
+"""Lines from which on links make a list."""
+MOSTLY = 0.8
+"""Share of a section's lines that are nothing but links, from which on it is a list of links."""
+NAMED = 0.5
+"""Share of the question in the headings from which on the list itself is asked for."""
+SET_BACK = 0.6
+"""Share of its score that is left to such a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListsOfLinks:
+    """Sets sections back that only list links, such as a table of contents or the names of sponsors, unless
+    their headings say what is asked for: what the links are about is on other pages."""
+
+    links: PageLinks
+    rarity: Rarity
+    name = "lists of links"
+
+    def refine(self, query: Query, found: Sequence[ScoredChunk], limit: int) -> list[ScoredChunk]:
+        """Return the changed results, best first; `found` itself if none of the first ones is such a list."""
+        weights = self.rarity.of(query)
+        moved = [
+            hit.rescored(SET_BACK * hit.score)
+            if place < LISTED and not hit.theme and self._is_list(hit.chunk, weights)
+            else hit
+            for place, hit in enumerate(found)
+        ]
+        return ranked(moved, limit) if moved != list(found) else list(found)
+
+    def _is_list(self, chunk: Chunk, weights: dict[str, float]) -> bool:
+        lines = [line.strip().removeprefix("- ") for line in chunk.text.split("\n") if line.strip()]
+        if len(lines) < FEWEST_LINKS or coverage(weights, chunk_tokens(chunk)[1]) >= NAMED:
+            return False
+        words = {words for _, words in self.links(chunk.url)}
+        return sum(line in words for line in lines) >= MOSTLY * len(lines)
 
 
 @dataclass(frozen=True, slots=True)

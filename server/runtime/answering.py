@@ -11,7 +11,7 @@ from server.answering.engine import AnswerSources, SiteParts, tuning_of
 from server.answering.floors import site_floor
 from server.answering.flows.graders import ModelGroundedness, VerifiedGroundedness
 from server.answering.grading import EvidenceGrader
-from server.answering.page_steps import FollowedPointers, LanguageVariants, OperatorPageRules
+from server.answering.page_steps import FollowedPointers, LanguageVariants, ListsOfLinks, OperatorPageRules
 from server.answering.past_pages import PastPages
 from server.answering.pipeline import Pipeline
 from server.answering.ranking import SectionRanker
@@ -250,7 +250,7 @@ def _writers(
 
 def _page_steps(site: Site, parts: SiteParts, rarity: Rarity) -> list[RetrievalStep]:
     """Return the steps for series of pages, for pages in several languages, for sections that point to
-    others, for the page that a question refers to, and for excluded and pinned pages."""
+    others or only list links, for the page that a question refers to, and for excluded and pinned pages."""
     page, content = parts.content.page, parts.content
 
     @cache
@@ -261,7 +261,8 @@ def _page_steps(site: Site, parts: SiteParts, rarity: Rarity) -> list[RetrievalS
     return [
         NamedInSeries(series),
         LanguageVariants(content.variants, page, rarity, spoken_on(content)),
-        FollowedPointers(parts.content.links, page, rarity),
+        FollowedPointers(content.links, page, rarity),
+        ListsOfLinks(content.links, rarity),
         PagePassages(page, rarity),
         OperatorPageRules(parts.decisions.for_search, page, rarity),
     ]
