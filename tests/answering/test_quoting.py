@@ -110,6 +110,13 @@ def test_the_text_of_a_picture_is_shown_between_sentences_and_answers_only_alone
     )
 
 
+def test_when_a_page_was_changed_is_not_shown_around_an_answer():
+    text = "Last updated: 5 May 2026 | See all guides\n\nUse lemon for brass.\n\nUpdated on 6 May 2026"
+    assert written("what do I polish brass with?", text) == "Use lemon for brass."
+    asked = "when was the guide to brass updated"
+    assert "6 May" in written(asked, "Use lemon for brass.\n\nThe guide to brass was updated on 6 May 2026.")
+
+
 def test_steps_stay_steps_and_come_with_what_introduces_them():
     steps = "To return a lamp:\n\n1. Ask for a label.\n2. Pack the lamp.\n3. Post the box."
     (claim,) = claims_of("How do I return a lamp?", section("Returns", f"Lamps are old.\n\n{steps}"))

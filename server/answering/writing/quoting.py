@@ -15,6 +15,7 @@ from dataclasses import replace
 from itertools import pairwise
 from urllib.parse import urlsplit
 
+from crawler.judging.page_kinds import BYLINE, SAYS_ITS_DATE
 from server.answering.answer_kinds import requested_facts
 from server.answering.ranking import ODDS, RIVAL
 from server.answering.shortcuts.overview import is_prose
@@ -186,7 +187,13 @@ def _section(
 
 
 def _is_cut(left: Sequence[Unit]) -> bool:
-    return any(unit.kind is not UnitKind.PICTURE for unit in left)
+    return not all(_is_around(unit) for unit in left)
+
+
+def _is_around(unit: Unit) -> bool:
+    """Return whether a unit is a picture or says when the page was changed: neither is missed at an end."""
+    is_dated = len(unit.text) <= BYLINE and SAYS_ITS_DATE.match(unit.text) is not None
+    return unit.kind is UnitKind.PICTURE or (unit.kind is UnitKind.SENTENCE and is_dated)
 
 
 def _is_any(support: Support) -> bool:
@@ -269,18 +276,19 @@ def _needs(before: Unit, unit: Unit) -> bool:
 
 
 def _without_ends(found: Sequence[Unit], first: int, last: int, position: int) -> range:
-    """Leave out labels and introductions at the end, to which nothing belongs, and pictures at both ends."""
+    """Leave out labels and introductions at the end, to which nothing belongs, and at both ends pictures and
+    when the page was changed."""
     while last > position and _ends_nothing(found[last]):
         last -= 1
-    while first < position and found[first].kind is UnitKind.PICTURE:
+    while first < position and _is_around(found[first]):
         first += 1
     return range(first, last + 1)
 
 
 def _ends_nothing(unit: Unit) -> bool:
-    if unit.kind is UnitKind.SENTENCE:
-        return introduces(unit.text) or is_label(unit.quote)
-    return unit.kind is UnitKind.PICTURE
+    if _is_around(unit):
+        return True
+    return unit.kind is UnitKind.SENTENCE and (introduces(unit.text) or is_label(unit.quote))
 
 
 def _length(found: Sequence[Unit], places: range) -> float:
