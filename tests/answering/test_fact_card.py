@@ -160,6 +160,13 @@ def test_what_an_operator_wrote_is_given_without_a_quote(ask):
     assert "The site says" not in answer.text
 
 
+def test_a_page_of_another_website_is_a_link_with_its_words(ask):
+    away = SiteFact("away", FactKind.JOBS, "", "Careers", "https://jobs.example/mill", "", "en", main=True)
+    answer = ask("are you hiring?", facts=[away])
+    assert answer.text == "[Careers](<https://jobs.example/mill>)"
+    assert answer.pages == (("https://jobs.example/mill", "Careers"),)
+
+
 def test_hidden_facts_are_not_given(ask):
     assert ask("your e-mail address?", facts=[replace(FACTS[0], hidden=True)]) is None
 

@@ -123,6 +123,9 @@ class FactCard:
         pages: dict[str, str] = {}
         written: list[str] = []
         for fact, chunk in lines:
+            if chunk is None and fact.kind in PAGES and fact.url and not (fact.added or fact.own_value):
+                pages[self._address(fact.url)] = fact.shown  # the words of a link to another website
+                continue
             if chunk is None:
                 written.append(_item(fact, fact.shown))
                 if fact.url:
@@ -133,7 +136,7 @@ class FactCard:
                 written.append(_cited(fact, chunk, markers))
                 if fact.kind in PAGES:
                     pages[chunk.url] = fact.shown
-        if not written:
+        if not (written or pages):
             return None
         links = "\n".join(f"[{escape_markdown(title)}](<{url}>)" for url, title in pages.items())
         text = "\n\n".join(filter(None, (*written, links)))
