@@ -108,7 +108,7 @@ class FollowedPointers:
         return [max(page, key=lambda chunk: coverage(weights, chunk_words(chunk))) for page in pages]
 
 
-LISTED = 6
+LISTED = 3
 """Number of results that may be set back as lists of links."""
 FEWEST_LINKS = 3
 """Lines from which on links make a list."""
@@ -141,11 +141,14 @@ class ListsOfLinks:
         return ranked(moved, limit) if moved != list(found) else list(found)
 
     def _is_list(self, chunk: Chunk, weights: dict[str, float]) -> bool:
-        lines = [line.strip().removeprefix("- ") for line in chunk.text.split("\n") if line.strip()]
-        if len(lines) < FEWEST_LINKS or coverage(weights, chunk_tokens(chunk)[1]) >= NAMED:
+        every = [line.strip() for line in chunk.text.split("\n") if line.strip()]
+        items = [line.removeprefix("- ") for line in every if line.startswith("- ")]
+        if len(items) < max(FEWEST_LINKS, MOSTLY * len(every)):
+            return False
+        if coverage(weights, chunk_tokens(chunk)[1]) >= NAMED:
             return False
         words = {words for _, words in self.links(chunk.url)}
-        return sum(line in words for line in lines) >= MOSTLY * len(lines)
+        return sum(item in words for item in items) >= MOSTLY * len(every)
 
 
 @dataclass(frozen=True, slots=True)
