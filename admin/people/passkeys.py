@@ -44,6 +44,8 @@ CHALLENGE_S = 300.0
 MOST = 20
 """Passkeys of one person."""
 LONGEST_ANSWER = 50_000
+MOST_BRACKETS = 200
+"""Opening brackets in the answer of a device, which has a dozen. Nested ones would exhaust the stack."""
 _CHALLENGE = "passkey_challenge"
 _BROKEN = (WebAuthnException, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 """What the library raises for an answer that is wrong, or no answer of a device at all."""
@@ -100,7 +102,7 @@ def register(operator: Operator, name: str, text: str) -> None:
     challenge, handle = _challenge("register")
     try:
         made = verify_registration_response(
-            credential=parse_registration_credential_json(text[:LONGEST_ANSWER]),
+            credential=parse_registration_credential_json(_bounded(text)),
             expected_challenge=challenge,
             expected_rp_id=_host(),
             expected_origin=_origin(),
@@ -137,12 +139,19 @@ def sign_in_options(operator: Operator | None = None) -> dict[str, Any]:
     return options_to_json_dict(options)
 
 
+def _bounded(text: str) -> str:
+    """Return the answer of a device, cut at LONGEST_ANSWER. Raises ValueError for what is no such answer."""
+    if text.count("[") + text.count("{") > MOST_BRACKETS:
+        raise ValueError("more brackets than a device writes")
+    return text[:LONGEST_ANSWER]
+
+
 def signed_in(text: str, operator: Operator | None = None) -> Operator:
     """Return whose passkey signed `text`, which the device answered, and note its use. Without an operator,
     who gave a password before, the device must have checked its user. Raises PasskeyRefused."""
     challenge, _kept = _challenge(_second(operator) if operator else "sign-in")
     try:
-        answer = parse_authentication_credential_json(text[:LONGEST_ANSWER])
+        answer = parse_authentication_credential_json(_bounded(text))
         known = people_stores().passkeys.find(answer.id)
         if known is None or (operator is not None and known.operator_id != operator.id):
             raise PasskeyRefused(_("This passkey is not known here. It may have been removed."))

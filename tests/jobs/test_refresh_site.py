@@ -5,7 +5,16 @@ from statistics import median
 
 import pytest
 
-from server.answering.floors import ANSWER_MORE, CHECK, FEWEST, FLOOR, REFUSE_MORE, FloorCheck, site_floor
+from server.answering.floors import (
+    ANSWER_MORE,
+    CHECK,
+    FEWEST,
+    FLOOR,
+    REFUSE_MORE,
+    WRONG,
+    FloorCheck,
+    site_floor,
+)
 from server.answering.grading import DEFAULT_FLOOR
 from server.domain.answer import Outcome
 from server.domain.site import Site
@@ -197,7 +206,10 @@ def test_a_crawl_asks_the_site_its_own_questions_with_their_page_and_without_it(
     owner.crawl()
     assert owner.runtime.stores.sites.get("shop").options[CHECK] == site.options[CHECK]
     chosen = replace(site, options=site.options | {FLOOR: REFUSE_MORE})
-    assert site_floor(chosen, owner.runtime.settings, fingerprint) > DEFAULT_FLOOR
+    floor = site_floor(chosen, owner.runtime.settings, fingerprint)
+    assert floor >= DEFAULT_FLOOR
+    assert check.answered(floor).value <= WRONG
+    assert check.refused(floor).value < 0.5, "most of what the site answers stays answered"
 
 
 def test_a_small_site_has_too_few_sections_for_a_choice_of_floor(owner):
