@@ -1,4 +1,4 @@
-"""Pages of a series, which are told apart by a name in their titles: those of branches, states or models.
+"""Pages of a series, whose titles differ only in a name: one page for each branch, state or model.
 
 What is true in one state need not be true in another, so a question that names one is not answered from the
 page of another.

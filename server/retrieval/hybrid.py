@@ -70,13 +70,13 @@ def uncrowded(hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
     printed = [_is_printed(hit.chunk) for hit in hits]
     if not any(printed):
         return list(hits)
-    beside = 1.0 if all(printed) else BESIDE_PAGES
+    kept = 1.0 if all(printed) else BESIDE_PAGES
     seen: Counter[str] = Counter()
     moved = []
     for hit, is_printed in zip(hits, printed, strict=True):
         seen[hit.chunk.url] += is_printed
         # What operators upload is meant to be found; its addresses begin with "/".
-        share = beside if is_printed and not hit.chunk.url.startswith("/") else 1.0
+        share = kept if is_printed and not hit.chunk.url.startswith("/") else 1.0
         share *= CROWDED ** max(0, seen[hit.chunk.url] - FREE)
         moved.append(hit.rescored(hit.score * share) if share < 1 else hit)
     return ranked(moved, len(moved))

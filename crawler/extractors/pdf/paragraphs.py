@@ -399,8 +399,8 @@ def _may_be_heading(line: Line) -> bool:
 
 
 def _is_within_a_sentence(lines: Sequence[Line], place: int) -> bool:
-    """Return whether a line goes on with the sentence of the line above, or ends with the beginning of one
-    that the line below goes on with: a paragraph may begin in large or bold letters."""
+    """Return whether a line continues a sentence from the line above, or begins one that the line below
+    continues: a paragraph may start in large or bold letters."""
     line = lines[place]
     text = line.text.strip()
     if place and text[:1].islower() and _is_close(lines[place - 1], line):
