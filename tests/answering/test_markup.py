@@ -1,6 +1,7 @@
 import pytest
 
-from server.answering.writing.markup import answer_html
+from server.answering.writing.markup import answer_html, with_links_to
+from server.answering.writing.quotation import markdown_link
 from server.domain.answer import Answer, Citation, Outcome
 
 CITATION = Citation(1, "https://shop.example/help", "Help", "Free.", 'https://shop.example/help#:~:text=a"b')
@@ -14,6 +15,14 @@ def test_a_marker_links_to_the_quoted_words():
     assert '<a class="cite" href="https://shop.example/help#:~:text=a&quot;b" data-cite="1"' in html(
         "It is free. [1]"
     )
+
+
+def test_words_of_a_link_may_hold_brackets():
+    link = markdown_link("the form [PDF, 2 pages]", CITATION.url)
+    assert f'<a href="{CITATION.url}" rel="noopener">the form [PDF, 2 pages]</a>' in html(f"Fill out {link}.")
+    other = markdown_link("the form [PDF]", "https://elsewhere.example/")
+    assert html(f"Fill out {other}.") == "<p>Fill out the form [PDF].</p>\n"
+    assert with_links_to(f"Fill out {other}.", lambda address: False) == r"Fill out the form \[PDF\]."
 
 
 def test_a_marker_without_citation_stays_text():

@@ -74,7 +74,7 @@ def _linked(html: str, known: dict[str, Citation]) -> str:
 
 
 _IMAGE = re.compile(r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])?")
-_LINK = re.compile(r"\[([^\]]*)\]\(\s*<?([^)\s>]+)>?[^)]*\)|<(https?://[^>\s]+)>")
+_LINK = re.compile(r"\[((?:\\.|[^\]\\])*)\]\(\s*<?([^)\s>]+)>?[^)]*\)|<(https?://[^>\s]+)>")
 _UNSEEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
 """Zero-width and direction controls. Joiners are allowed, because Persian, Hindi and emoji need them."""
 _CODE_PIECE = re.compile(r"(```.*?```|`[^`]*`)", re.S)

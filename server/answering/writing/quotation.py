@@ -153,7 +153,9 @@ def _names(anchor: str, heading: str) -> bool:
 def markdown_link(text: str, address: str) -> str:
     """Return a Markdown link to `address` that shows `text`."""
     target = f"<{address}>" if re.search(r"[()\s]", address) else address
-    return f"[{escape_markdown(text)}]({target})"
+    # A bracket within the words would end them: "the form [PDF, 2 pages]".
+    words = escape_markdown(text).replace("]", "\\]")
+    return f"[{words}]({target})"
 
 
 def escape_markdown(text: str) -> str:
