@@ -29,6 +29,9 @@ def written(question, text):
     return claim.text.partition("\n\n")[2]
 
 
+DOINGS = ("Ask for a label", "Pack the lamp", "Post the box", "Keep the receipt", "Wait for the money")
+
+
 def test_a_short_section_is_shown_whole_under_its_heading_with_the_answer_marked():
     text = "Lamps are old.\n\nPolish brass with lemon. Never use sand."
     (claim,) = claims_of("what do I polish brass with?", section("Care", text))
@@ -59,6 +62,17 @@ def test_words_are_linked_once_and_again_only_where_they_are_a_whole_item():
     (claim,) = writer.write(Question(asked, "shop"), Query(asked, "en"), [section("Wicks", text)])
     assert claim.text.count("[round wicks](") == 1
     assert claim.text.count("- [Round wicks](") == 2
+
+
+def test_words_that_lead_to_several_pages_are_no_link():
+    links = [("https://shop.example/rome", "Branch guide"), ("https://shop.example/oslo", "Branch guide")]
+    links += [("https://shop.example/map#rome", "the map"), ("https://shop.example/map/", "the map")]
+    text = "| City | Guide |\n| --- | --- |\n| Rome | Branch guide |\n| Oslo | Branch guide |\n\nSee the map."
+    writer = QuotingWriter(Rarity(EqualWords()), lambda url: links)
+    asked = "Where is the Oslo branch guide?"
+    (claim,) = writer.write(Question(asked, "shop"), Query(asked, "en"), [section("Branches", text)])
+    assert "[Branch guide](" not in claim.text
+    assert "[the map](https://shop.example/map" in claim.text
 
 
 @pytest.mark.parametrize(
@@ -122,6 +136,26 @@ def test_steps_stay_steps_and_come_with_what_introduces_them():
     (claim,) = claims_of("How do I return a lamp?", section("Returns", f"Lamps are old.\n\n{steps}"))
     assert steps in claim.text
     assert claim.focus == "Ask for a label.\nPack the lamp.\nPost the box.", "they answer together"
+
+
+def test_long_steps_are_shown_from_the_first_one_and_cut_at_the_end():
+    steps = [f"{n}. {what} {'with all due care, ' * 12}".strip(", ") for n, what in enumerate(DOINGS, 1)]
+    text = "Lamps are old.\n\nTo return a lamp:\n\n" + "\n".join(steps)
+    found = written("How do I pack the lamp to return it?", text)
+    assert (
+        found.index("To return a lamp:") < found.index("1. Ask for a label") < found.index("2. Pack the lamp")
+    )
+    assert "5. Wait" not in found
+
+
+def test_steps_that_are_whole_only_alone_are_shown_alone():
+    steps = "\n".join(
+        f"{n}. {what} {'with all due care, ' * 3}".strip(", ") for n, what in enumerate(DOINGS, 1)
+    )
+    one, two = section("Returns", steps, 0.9), section("Repairs", "Lamps are packed by hand.", 0.89)
+    (claim,) = claims_of("How do I post the box of a lamp and a repair?", one, two)
+    assert "1. Ask for a label" in claim.text
+    assert "5. Wait for the money" in claim.text
 
 
 def test_a_long_table_is_cut_by_rows_and_keeps_its_head():

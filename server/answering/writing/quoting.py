@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from urllib.parse import urlsplit
+from urllib.parse import urldefrag, urlsplit
 
 from crawler.judging.page_kinds import BYLINE, SAYS_ITS_DATE
 from server.answering.answer_kinds import requested_facts
@@ -100,7 +100,9 @@ class QuotingWriter:
             return (hit.score + SUPPORT * best[source].score) * LACKING**lacking
 
         order = sorted(best, key=worth, reverse=True)
-        chosen = order[:1] + self._further(question, query, chunks, order, best)
+        chosen = order[:1]
+        if not _are_only_whole(read[order[0]], best[order[0]]):
+            chosen += self._further(question, query, chunks, order, best)
         sizes = dict(zip(chosen, MOST_CHARS[len(chosen) - 1], strict=True))
         if len(chosen) == 1 and _size(chunks[chosen[0]].chunk.text) <= WHOLE:
             sizes[chosen[0]] = WHOLE
@@ -114,9 +116,8 @@ class QuotingWriter:
             link = heading_link(hit.chunk, chunks, evidence.weights)
             links = [
                 (url, words)
-                for url, words in self._links(hit.chunk.url)
-                if words in hit.chunk.text
-                and not (words.casefold() in self._title and _is_home(url, hit.chunk.url))
+                for url, words in _unambiguous(self._links(hit.chunk.url), hit.chunk.text)
+                if not (words.casefold() in self._title and _is_home(url, hit.chunk.url))
             ]
             # Of several sections, the sentence that answers was marked in one of five; alone in half, and
             # rarely where another one is as good.
@@ -223,8 +224,10 @@ def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[b
     at = next(number for number, part in enumerate(parts) if position in part)
     if _length(found, parts[at]) > most:
         # The units of a long block, from the answering one on, and then those before it.
-        parts = [range(place, place + 1) for place in parts[at]]
-        at = position - parts[0].start
+        begun = _begun(found, parts[at], position, most, low)
+        before, after = range(parts[at].start, begun.start), range(begun.stop, parts[at].stop)
+        parts = [*_single(before), begun, *_single(after)]
+        at = len(before)
     first = last = at
     # A table right after the paragraph that answers belongs to it.
     tabled = parts[at].stop <= high and found[position].kind is not UnitKind.ROW
@@ -252,6 +255,39 @@ def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[b
     while stop <= high and found[stop].kind is UnitKind.SENTENCE and has_room(start, stop + 1):
         stop += 1
     return _without_ends(found, start, stop - 1, position)
+
+
+def _are_only_whole(found: Sequence[Unit], best: Support) -> bool:
+    """Return whether steps answer that can be shown from first to last only without another section."""
+    steps = [place for place, unit in enumerate(found) if unit.block == best.unit.block]
+    length = _length(found, range(steps[0], steps[-1] + 1))
+    return best.unit.kind is UnitKind.STEP and MOST_CHARS[1][0] < length <= MOST_CHARS[0][0]
+
+
+def _unambiguous(links: Sequence[tuple[str, str]], text: str) -> list[tuple[str, str]]:
+    """Return the links whose words occur in a text and lead to one page: of four links "Office guide" nobody
+    knows which one is meant."""
+    pages: dict[str, set[str]] = {}
+    within = [link for link in links if link[1] in text]
+    for address, words in within:
+        pages.setdefault(words, set()).add(urldefrag(address).url.rstrip("/"))
+    return [link for link in within if len(pages[link[1]]) == 1]
+
+
+def _begun(found: Sequence[Unit], block: range, position: int, most: int, low: int) -> range:
+    """Return where a block that is too long is begun: steps at the first one and what introduces it, if that
+    leaves room for the answering one, everything else at the answering unit."""
+    start = block.start
+    if found[position].kind is not UnitKind.STEP or _length(found, range(start, position + 1)) > most:
+        return range(position, position + 1)
+    is_led = start > low and _leads(found[start - 1], found[start])
+    if is_led and _length(found, range(start - 1, position + 1)) <= most:
+        start -= 1
+    return range(start, position + 1)
+
+
+def _single(places: range) -> list[range]:
+    return [range(place, place + 1) for place in places]
 
 
 def _is_home(address: str, page: str) -> bool:
