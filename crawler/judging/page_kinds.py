@@ -6,6 +6,7 @@ Standing pages answer visitors; posts, listings, legal pages and the like only i
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
+from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
 from crawler.wordset import wordlist, wordset
@@ -18,6 +19,8 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _DATE_PATH = re.compile(r"/((?:19|20)\d\d)/(0?[1-9]|1[0-2])(?:/(0?[1-9]|[12]\d|3[01]))?(?:/|$)")
 _DATE_SLUG = re.compile(r"/((?:19|20)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?:-|/|$)")
 _ISO = re.compile(r"((?:19|20)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
+_EDITION = re.compile(r"(?:[^\W\d]+-)*((?:19|20)\d\d)(?:-[^\W\d]+)*")
+"""A folder that names a year."""
 _YEAR_OF_FILE = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)[^/]*\.(?:pdf|docx?)$")
 _BEGINNINGS = wordlist("page_kinds.months")
 _MONTH = rf"({'|'.join(_BEGINNINGS)})[^\W\d]*\.?"
@@ -58,19 +61,36 @@ def kind_of(url: str, *, is_article: bool) -> str:
     for kind in (UTILITY, LEGAL):
         if last in _SECTIONS[kind]:
             return kind
-    if last in _SECTIONS[POST] or last in _SECTIONS[LISTING] or (above and _YEAR.fullmatch(last)):
+    of_year = _YEAR.fullmatch(last) and any(one in _SECTIONS[POST] for one in above)
+    if last in _SECTIONS[POST] or last in _SECTIONS[LISTING] or of_year:
         return LISTING
     if is_article or _DATE_PATH.search(path) or _DATE_SLUG.search(path):
         return POST
     return POST if any(segment in _SECTIONS[POST] for segment in above) else ""
 
 
+@lru_cache(maxsize=10_000)
+def edition_of(url: str) -> int:
+    """Return the year of the edition, such as that of a yearly event or report, to which a page belongs by a
+    folder of its address: 2019 of /berlin/2019/ and of /fair-2019/venue. 0 for none, and for pages whose
+    address has their day, as posts have."""
+    path = urlsplit(url).path
+    if _DATE_PATH.search(path) or _DATE_SLUG.search(path):
+        return 0
+    *folders, last = path.rstrip("/").split("/")
+    named = [found[1] for folder in folders if (found := _EDITION.fullmatch(folder))]
+    # The last part of an address may be the name of a product, such as "lamp-2000".
+    years = map(int, [*named, last] if _YEAR.fullmatch(last) else named)
+    # "/plan-2040/" is about the future, no edition.
+    return max((year for year in years if year <= date.today().year + 1), default=0)
+
+
 def date_of(url: str, metas: Mapping[str, str], marked: Iterable[str]) -> str:
     """Return the day when a page was last changed or published, such as "2024-05-31"; "" if it does not say.
 
     `metas` are the values of its <meta> elements by lower-case name, `marked` what its JSON-LD, its <time>
-    elements and its bylines say, the best first. The year in the name of a file counts as its first
-    day.
+    elements and its bylines say, the best first. The year of an edition, or in the name of a file, counts as
+    its first day.
     """
     said = [metas[name] for name in (*MODIFIED, *PUBLISHED) if name in metas]
     written = next(filter(None, map(day_in, (*said, *marked))), "")
@@ -81,7 +101,8 @@ def date_of(url: str, metas: Mapping[str, str], marked: Iterable[str]) -> str:
     if found:
         return _day(found[1], found[2], found[3] or "1")
     named = _YEAR_OF_FILE.search(path.lower())
-    return f"{named[1]}-01-01" if named else ""
+    year = int(named[1]) if named else edition_of(url)
+    return f"{year}-01-01" if year else ""
 
 
 def bylines(texts: Iterable[str], kind: str) -> Iterator[str]:

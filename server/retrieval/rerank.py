@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 
+from crawler.judging.page_kinds import edition_of
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query
 from server.languages.loader import alternatives, compiled
@@ -54,6 +55,9 @@ AGE, OLDEST = 0.02, 5
 """Share of the score that a dated page loses for each year that it is older than the newest found, and the
 most years that count: of two that answer alike the newer is first. If the question names a year, distance
 from that year counts, and its pages lose nothing by their kind."""
+EDITION, OLDEST_EDITION = 0.15, 3
+"""The same for pages of an edition, such as /2019/venue of a conference, even for those that are asked for:
+the venue of another year is a wrong answer, however well it is told."""
 FUSED, TITLE, SUBSTANCE, PROSE = 0.8, 0.08, 0.08, 0.04
 """Weights of the fused score, of query words in the page's title, of the text's length, of sentences."""
 DEPTH = 20
@@ -104,21 +108,25 @@ def is_asked_for(titled: float, weights: Mapping[str, float]) -> bool:
 
 
 def standing(query: Query, hits: Sequence[ScoredChunk]) -> Callable[[Chunk, bool], float]:
-    """Return a function for the share of the score that its kind and age leave to a chunk among the hits: all
-    of it to a page that is asked for."""
+    """Return a function for the share of the score that its kind, age and edition leave to a chunk among the
+    hits. A page that is asked for loses nothing by kind and age."""
     asked = asked_year(query.text, date.today())
     newest = max(map(_years, {hit.chunk.dated for hit in hits}), default=0.0)
+    named = max(map(int, _YEAR.findall(query.text)), default=0)
+    wanted = asked or named or max((edition_of(hit.chunk.url) for hit in hits), default=0)
 
     def share(chunk: Chunk, is_asked_for: bool) -> float:
+        edition = edition_of(chunk.url)
+        kept = 1 - EDITION * min(OLDEST_EDITION, abs(wanted - edition)) if edition else 1.0
         if is_asked_for:
-            return 1.0
-        kind = STANDING.get(chunk.kind, 1.0)
+            return kept
+        kept *= STANDING.get(chunk.kind, 1.0)
         if not chunk.dated:
-            return kind
+            return kept
         if not asked:
-            return kind * (1 - AGE * min(OLDEST, newest - _years(chunk.dated)))
+            return kept * (1 - AGE * min(OLDEST, newest - _years(chunk.dated)))
         away = abs(int(chunk.dated[:4]) - asked)
-        return (kind if away else 1.0) * (1 - AGE * min(OLDEST, away))
+        return (kept if away else 1.0) * (1 - AGE * min(OLDEST, away))
 
     return share
 

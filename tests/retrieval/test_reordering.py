@@ -133,6 +133,26 @@ def test_the_older_is_first_if_the_question_names_its_year(question):
 
 
 @pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("islands?", "fair/2025/islands"),
+        ("islands of the fair", "fair/2025/islands"),
+        ("islands 2019", "fair/2019/islands"),
+        ("islands 2025", "fair/2025/islands"),
+    ],
+)
+def test_of_the_editions_of_a_page_the_one_that_is_named_is_first_else_the_newest(question, first):
+    old = of_page("fair/2019/islands", 0.7, title="Islands of the fair")
+    new = of_page("fair/2025/islands", 0.6, title="Islands of the fair")
+    assert ranked_by_features(question, old, new)[0] == first
+
+
+def test_a_page_of_an_old_edition_comes_behind_one_that_belongs_to_none():
+    old, new = of_page("fair/2019/islands", 0.7), of_page("fair/2025/tickets", 0.2)
+    assert ranked_by_features("islands?", old, new, of_page("islands", 0.6))[0] == "islands"
+
+
+@pytest.mark.parametrize(
     ("text", "year"),
     [
         ("Who spoke last year?", 2025),

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from crawler.judging.page_kinds import date_of, kind_of
+from crawler.judging.page_kinds import date_of, edition_of, kind_of
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,7 @@ from crawler.judging.page_kinds import date_of, kind_of
         ("/blog/", "listing"),
         ("/blog/page/2/", "listing"),
         ("/blog/2024/", "listing"),
+        ("/fair/2024/", ""),
         ("/tag/lamps", "listing"),
         ("/category/lamps/", "listing"),
         ("/privacy-policy", "legal"),
@@ -94,6 +95,7 @@ def test_menus_within_menus_take_no_longer_to_look_through(read) -> None:
         ("", "/blog/2019/07/a", "2019-07-01"),
         ("", "/2018-12-24-a", "2018-12-24"),
         ("", "/files/annual-report-2017-final.pdf", "2017-01-01"),
+        ("", "/fair/2017/venue", "2017-01-01"),
         ("", "/lamp-2000", ""),
         ('<meta name="date" content="2021-02-31">', "/a", ""),
         ("", "/a", ""),
@@ -102,6 +104,25 @@ def test_menus_within_menus_take_no_longer_to_look_through(read) -> None:
 def test_a_page_says_its_date(read, head: str, path: str, day: str) -> None:
     markup = f"<html><head>{head}<title>We moved</title></head><body><main><p>We moved to the mill.</p></main></body>"
     assert read(markup, url=f"https://lamps.example{path}").page.dated == day
+
+
+@pytest.mark.parametrize(
+    ("path", "year"),
+    [
+        ("/fair/oslo/2019/venue", 2019),
+        ("/fair/2019/", 2019),
+        ("/lamp-fair-2019/venue", 2019),
+        ("/2018/fair/2019/venue", 2019),
+        ("/2019/07/we-moved", 0),
+        ("/2019-07-31-we-moved", 0),
+        ("/lamp-2000", 0),
+        ("/iso-9001-2015/text", 0),
+        ("/2090/plan", 0),
+        ("/venue", 0),
+    ],
+)
+def test_a_page_of_an_edition_has_its_year_in_its_address(path: str, year: int) -> None:
+    assert edition_of(f"https://lamps.example{path}") == year
 
 
 def test_the_date_at_the_top_of_a_post_counts(read) -> None:
