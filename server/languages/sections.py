@@ -256,6 +256,8 @@ class Dates(Section):
     day_sign: Words = ()
     last_year: Pattern = Pattern("")
     """Words for the year before this one."""
+    upcoming: Pattern = Pattern("")
+    """Words for what is to come, or for the present: "next", "this year"."""
     past_page: str = ""
     """Note on a page of a past {year}."""
     past_event: str = ""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 
-from crawler.judging.page_kinds import edition_of
+from crawler.judging.page_kinds import POST, edition_of
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query
 from server.languages.loader import alternatives, compiled
@@ -25,6 +25,7 @@ LONG_LINE = 160
 """Lines of more characters count as prose, however they end."""
 _YEAR = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
 _LAST_YEAR = compiled(alternatives(lambda one: one.dates.last_year))
+_UPCOMING = compiled(alternatives(lambda one: one.dates.upcoming))
 _SENTENCE_END = re.compile(r"[.!?。！？…:：;؟।]['\"”’)\]]*$")
 
 
@@ -58,6 +59,9 @@ from that year counts, and its pages lose nothing by their kind."""
 EDITION, OLDEST_EDITION = 0.15, 3
 """The same for pages of an edition, such as /2019/venue of a conference, even for those that are asked for:
 the venue of another year is a wrong answer, however well it is told."""
+OVER = 0.5
+"""Share that is left to posts and editions of an earlier year if the question is about what is to come: what
+they call "our next fair" is over."""
 FUSED, TITLE, SUBSTANCE, PROSE = 0.8, 0.08, 0.08, 0.04
 """Weights of the fused score, of query words in the page's title, of the text's length, of sentences."""
 DEPTH = 20
@@ -112,12 +116,15 @@ def standing(query: Query, hits: Sequence[ScoredChunk]) -> Callable[[Chunk, bool
     hits. A page that is asked for loses nothing by kind and age."""
     asked = asked_year(query.text, date.today())
     newest = max(map(_years, {hit.chunk.dated for hit in hits}), default=0.0)
+    is_upcoming = not asked and _UPCOMING.search(query.text) is not None
     named = max(map(int, _YEAR.findall(query.text)), default=0)
     wanted = asked or named or max((edition_of(hit.chunk.url) for hit in hits), default=0)
 
     def share(chunk: Chunk, is_asked_for: bool) -> float:
         edition = edition_of(chunk.url)
         kept = 1 - EDITION * min(OLDEST_EDITION, abs(wanted - edition)) if edition else 1.0
+        if is_upcoming and _is_of_the_past(chunk, edition):
+            kept *= OVER
         if is_asked_for:
             return kept
         kept *= STANDING.get(chunk.kind, 1.0)
@@ -129,6 +136,11 @@ def standing(query: Query, hits: Sequence[ScoredChunk]) -> Callable[[Chunk, bool
         return (kept if away else 1.0) * (1 - AGE * min(OLDEST, away))
 
     return share
+
+
+def _is_of_the_past(chunk: Chunk, edition: int) -> bool:
+    year = edition or (int(chunk.dated[:4]) if chunk.kind == POST and chunk.dated else 0)
+    return 0 < year < date.today().year
 
 
 def _years(day: str) -> float:

@@ -153,6 +153,16 @@ def test_a_page_of_an_old_edition_comes_behind_one_that_belongs_to_none():
 
 
 @pytest.mark.parametrize(
+    "question", ["When is the next fair?", "Wann ist die nächste fair?", "C'est quand, la prochaine fair ?"]
+)
+def test_what_is_to_come_is_not_answered_from_what_is_over(question):
+    ours = {"title": "Our next fair"}
+    over = of_page("2019-05-01-next-fair", 0.9, kind="post", dated="2019-05-01", **ours)
+    assert ranked_by_features(question, over, of_page("fairs", 0.5)) == ["fairs", over.chunk.id]
+    assert ranked_by_features("fair", over, of_page("fairs", 0.5))[0] == over.chunk.id
+
+
+@pytest.mark.parametrize(
     ("text", "year"),
     [
         ("Who spoke last year?", 2025),
