@@ -30,6 +30,9 @@ _WRITTEN = re.compile(
     rf"\b{_DAY}(?:st|nd|rd|th|er|º|\.)?\s(?:(?:de|of)\s)?{_MONTH},?\s(?:de\s)?{_YEARS}\b", re.I
 )
 _MONTH_FIRST = re.compile(rf"\b{_MONTH}\s{_DAY}(?:st|nd|rd|th)?,?\s{_YEARS}\b", re.I)
+_MONTH_SLUG = re.compile(rf"(?:/|-){_MONTH}-{_YEARS}(?:-[^/]*)?/?$", re.I)
+_YEAR_SLUG = re.compile(r"(?:/|-)((?:19|20)\d\d)(?:-[^/]*)?/?$")
+"""The name of a post, such as "letter-may-2024" and "our-plans-for-2024"."""
 _NUMBERS = re.compile(rf"\b{_DAY}\.\s?(0?[1-9]|1[0-2])\.\s?{_YEARS}\b")
 _SIGNS = re.compile(rf"{_YEARS}\s?[年년]\s?(0?[1-9]|1[0-2])\s?[月월]\s?{_DAY}\s?[日일]")
 SAYS_ITS_DATE = re.compile(
@@ -89,8 +92,8 @@ def date_of(url: str, metas: Mapping[str, str], marked: Iterable[str]) -> str:
     """Return the day when a page was last changed or published, such as "2024-05-31"; "" if it does not say.
 
     `metas` are the values of its <meta> elements by lower-case name, `marked` what its JSON-LD, its <time>
-    elements and its bylines say, the best first. The year of an edition, or in the name of a file, counts as
-    its first day.
+    elements and its bylines say, the best first. The year of an edition, or in the name of a file or of
+    a post, counts as its first day.
     """
     said = [metas[name] for name in (*MODIFIED, *PUBLISHED) if name in metas]
     written = next(filter(None, map(day_in, (*said, *marked))), "")
@@ -100,9 +103,12 @@ def date_of(url: str, metas: Mapping[str, str], marked: Iterable[str]) -> str:
     found = _DATE_SLUG.search(path) or _DATE_PATH.search(path)
     if found:
         return _day(found[1], found[2], found[3] or "1")
-    named = _YEAR_OF_FILE.search(path.lower())
+    is_post = kind_of(url, is_article=False) == POST
+    if is_post and (found := _MONTH_SLUG.search(path)):
+        return _day(found[2], _month(found[1]), "1")
+    named = _YEAR_OF_FILE.search(path.lower()) or (_YEAR_SLUG.search(path) if is_post else None)
     year = int(named[1]) if named else edition_of(url)
-    return f"{year}-01-01" if year else ""
+    return f"{year}-01-01" if 0 < year <= date.today().year + 1 else ""
 
 
 def bylines(texts: Iterable[str], kind: str) -> Iterator[str]:
