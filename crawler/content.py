@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from crawler.errors import BadStart, CrawlError, FetchError
-from crawler.extractors import EXTRACTORS, Extraction, FileLimits, SourceDocument, content_type_of
+from crawler.extractors import EXTRACTORS, Extraction, SourceDocument, content_type_of
 from crawler.fetching.browser_requests import PageRequests, Permits, ScriptCache
 from crawler.fetching.fetcher import Fetcher, HttpResponse
 from crawler.options import CrawlOptions
@@ -65,11 +65,7 @@ class ResponseReader:
             language=reply.headers.get("content-language", ""),
             etag=reply.headers.get("etag", ""),
             last_modified=reply.headers.get("last-modified", ""),
-            limits=FileLimits(
-                pages=self._options.max_file_pages,
-                seconds=self._options.max_file_s,
-                unpacked_bytes=self._options.max_unpacked_bytes,
-            ),
+            limits=self._options.file_limits,
             hash_routes=self._options.hash_routes,
         )
 

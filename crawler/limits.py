@@ -1,9 +1,22 @@
 """The limits of a crawl that hold for any site. They are settings of Docent too, and the docstring of a limit
 is the description of its setting in `env.example`."""
 
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileLimits:
+    """Limits on the cost of reading one PDF, DOCX or Markdown file, so that a hostile file costs little."""
+
+    pages: int = 1000
+    """Pages read of a PDF; the rest is left out, and the extraction says so."""
+    seconds: float = 120.0
+    """Time to read one file; a file that takes longer is an error."""
+    unpacked_bytes: int = 100 * 1024 * 1024
+    """Total size of the parts of one file, unpacked."""
 
 
 class CrawlLimits(BaseModel):
@@ -115,3 +128,10 @@ class CrawlLimits(BaseModel):
     share_from: int = Field(default=1000, ge=1)
     """Addresses of one site that wait from which on other job workers help to fetch them. Smaller sites are
     crawled by one worker alone."""
+
+    @property
+    def file_limits(self) -> FileLimits:
+        """The limits for reading one file."""
+        return FileLimits(
+            pages=self.max_file_pages, seconds=self.max_file_s, unpacked_bytes=self.max_unpacked_bytes
+        )

@@ -5,32 +5,17 @@ EXTRACTORS. Extractors are pure: they fetch nothing and keep nothing, so they ru
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 
 from crawler.errors import BadFile
 from crawler.judging.page_kinds import date_of
 from crawler.judging.variants import variant_group
+from crawler.limits import FileLimits
 from crawler.page import Block, Page, content_hash
 from crawler.wordset import wordset
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-MEGABYTE = 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileLimits:
-    """Limits on the cost of reading one PDF, DOCX or Markdown file, so that a hostile file costs little."""
-
-    pages: int = 1000
-    """Pages read of a PDF; the rest is left out, and the extraction says so."""
-    seconds: float = 120.0
-    """Time to read one file; a file that takes longer is an error."""
-    unpacked_bytes: int = 100 * MEGABYTE
-    """Total size of the parts of one file, unpacked."""
-
-
-_USUAL = FileLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +35,7 @@ class SourceDocument:
     last_modified: str = ""
     hash_routes: bool = False
     """Whether links that differ only after "#/" or "#!" lead to different pages."""
-    limits: FileLimits = _USUAL
+    limits: FileLimits = field(default_factory=FileLimits)
     """Limits for PDF, DOCX and Markdown files."""
 
     def page(self, title: str, language: str, blocks: tuple[Block, ...], links: tuple[str, ...] = ()) -> Page:

@@ -12,15 +12,8 @@ from urllib.parse import quote
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from crawler.errors import BadFile, BadStart
-from crawler.extractors import (
-    EXTRACTORS,
-    SUFFIXES,
-    FileLimits,
-    SourceDocument,
-    content_type_of,
-    extract,
-    suffix_of,
-)
+from crawler.extractors import EXTRACTORS, SUFFIXES, SourceDocument, content_type_of, extract, suffix_of
+from crawler.limits import FileLimits
 from crawler.page import Block, Page, content_hash
 from crawler.report import UrlOutcome, UrlState
 from crawler.unpacking import is_bounded

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from crawler.errors import BadStart
-from crawler.extractors import FileLimits
 from crawler.fetching.signing import DIRECTORY_PATH, RequestSigner
 from crawler.limits import CrawlLimits
 from crawler.options import CrawlOptions
@@ -49,14 +48,6 @@ def _seal(settings: Settings) -> Seal:
 def limits(settings: Settings) -> dict[str, Any]:
     """CRAWL_ settings by the names of the options that they set."""
     return settings.crawling.model_dump(include=set(CrawlLimits.model_fields))
-
-
-def file_limits(settings: Settings) -> FileLimits:
-    """The same limits, for files that no crawl fetches."""
-    chosen = settings.crawling
-    return FileLimits(
-        pages=chosen.max_file_pages, seconds=chosen.max_file_s, unpacked_bytes=chosen.max_unpacked_bytes
-    )
 
 
 def scope(site: Site, settings: Settings) -> dict[str, Any]:

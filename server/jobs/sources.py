@@ -14,7 +14,7 @@ from crawler.sources.files import FolderOptions, FoundFile, files_in, public_url
 from crawler.sources.pairs import pair_page, parse_addresses, parse_pairs, read_addresses
 from server.domain.addresses import origin_of
 from server.domain.site import Site
-from server.jobs.crawl_options import crawl_options, file_limits
+from server.jobs.crawl_options import crawl_options
 from server.jobs.source_intake import check_folder, source_folders
 from server.settings import Settings
 from server.storage.content.content import ContentStore
@@ -230,7 +230,7 @@ class _Reading:
         if before is not None and before.etag == digest and url in self._known:
             reason = self._known[url].reason
             return SourcePart(name, UrlOutcome(url, UrlState.UNCHANGED, reason), digest)
-        return SourcePart(name, read_file(name, body, url, file_limits(self._settings)), digest)
+        return SourcePart(name, read_file(name, body, url, self._settings.crawling.file_limits), digest)
 
     def _pairs(self) -> Iterator[SourcePart]:
         try:

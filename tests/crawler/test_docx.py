@@ -6,7 +6,8 @@ import zipfile
 import pytest
 
 from crawler.errors import BadFile
-from crawler.extractors import DOCX, FileLimits, SourceDocument, extract
+from crawler.extractors import DOCX, SourceDocument, extract
+from crawler.limits import FileLimits
 from crawler.page import Block
 from tests.crawler.files import archive, bzip2_bomb, hyperlink, rewritten, word
 

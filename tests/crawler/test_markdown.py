@@ -4,7 +4,8 @@ import time
 import pytest
 
 from crawler.errors import BadFile
-from crawler.extractors import FileLimits, SourceDocument, extract
+from crawler.extractors import SourceDocument, extract
+from crawler.limits import FileLimits
 from crawler.page import Block
 
 

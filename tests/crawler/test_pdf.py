@@ -7,7 +7,8 @@ import pytest
 from fpdf import FPDF
 
 from crawler.errors import BadFile
-from crawler.extractors import FileLimits, SourceDocument, extract
+from crawler.extractors import SourceDocument, extract
+from crawler.limits import FileLimits
 from tests.crawler.files import LOREM, locked_pdf, pdf, raw_pdf
 
 URL = "https://example.com/manual.pdf"

@@ -12,8 +12,9 @@ from random import Random
 
 from crawler.discovery.sitemap import entries, feed_urls
 from crawler.errors import BadFile, BadStart
-from crawler.extractors import DOCX, FileLimits, SourceDocument, extract
+from crawler.extractors import DOCX, SourceDocument, extract
 from crawler.fetching.robots import RobotsRules
+from crawler.limits import FileLimits
 from crawler.sources.files import unpack
 from crawler.sources.pairs import pair_page, parse_addresses, parse_pairs
 from server.backup.reading import open_backup, restore

@@ -18,12 +18,13 @@ from pypdf.generic import Destination
 
 from crawler.discovery import urls
 from crawler.errors import BadFile
-from crawler.extractors import Extraction, FileLimits, SourceDocument
+from crawler.extractors import Extraction, SourceDocument
 from crawler.extractors.language import language_of_text, primary_language
 from crawler.extractors.outline import Outline
 from crawler.extractors.pdf.lines import Deadline, Line, page_lines, without_running_lines
 from crawler.extractors.pdf.paragraphs import Bookmarks, HeadingFinder, Joiner, ends_open, find_tables
 from crawler.extractors.text import fold, name_in_address
+from crawler.limits import FileLimits
 from crawler.page import Block, BlockKind
 
 _STREAM_BYTES = 16_000_000
