@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from protego import Protego
@@ -52,20 +52,13 @@ class RobotsSummary:
     """The one that forbids our use of the address that was asked about, in words."""
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    rules: RobotsRules
-    refusal: RobotsVerdict | None = None
-    """What holds for every URL, when the file could not be read."""
-
-
 class Robots:
     """The rules of all hosts of a crawl. Safe to use from many threads."""
 
     def __init__(self, options: CrawlOptions, fetcher: Fetcher) -> None:
         self._options = options
         self._fetcher = fetcher
-        self._files: dict[str, _File] = {}
+        self._known: dict[str, RobotsRules] = {}
         self._lock = threading.Lock()
         self._locks: dict[str, threading.Lock] = {}
 
@@ -73,56 +66,55 @@ class Robots:
         """Return whether robots.txt permits fetching `url`, and which line forbids it."""
         if not self._options.obey_robots:
             return RobotsVerdict(True)
-        file = self._file(urls.origin(url))
-        if file.refusal:
-            return file.refusal
-        line = file.rules.forbidding_line(url)
+        rules = self._rules(url)
+        if rules.refusal:
+            return rules.refusal
+        line = rules.forbidding_line(url)
         return RobotsVerdict(True) if line is None else RobotsVerdict(False, _named(line))
 
     def refusing_preference(self, url: str) -> str:
         """Return the AI preference that forbids our use of `url`, in words; empty when none does."""
         if not self._options.obey_robots:
             return ""
-        line = self._file(urls.origin(url)).rules.refusing_line(url)
+        line = self._rules(url).refusing_line(url)
         return _named(line) if line else ""
 
     def delay_s(self, url: str) -> float:
         """Return the seconds between requests that the host asks for; 0 when it does not."""
         if not self._options.obey_robots:
             return 0.0
-        return min(self._file(urls.origin(url)).rules.crawl_delay, self._options.max_delay_s)
+        return min(self._rules(url).crawl_delay, self._options.max_delay_s)
 
     def sitemaps(self, url: str) -> list[str]:
         """Return the sitemaps that the host's robots.txt names."""
-        named = self._file(urls.origin(url)).rules.sitemaps
-        found = (urls.canonical(address, url) for address in named)
+        found = (urls.canonical(address, url) for address in self._rules(url).sitemaps)
         return list(dict.fromkeys(address for address in found if address))
 
     def summary(self, url: str) -> RobotsSummary:
         """Return the summary for the host of `url`."""
-        file = self._file(urls.origin(url))
-        problem = file.refusal.reason if file.refusal else ""
+        rules = self._rules(url)
         return RobotsSummary(
-            tuple(line.text for line in file.rules.rules),
+            tuple(line.text for line in rules.rules),
             self.delay_s(url),
             tuple(self.sitemaps(url)),
-            problem,
-            tuple(one.line.text for one in file.rules.preferences),
+            rules.refusal.reason if rules.refusal else "",
+            tuple(one.line.text for one in rules.preferences),
             self.refusing_preference(url),
         )
 
-    def _file(self, origin: str) -> _File:
-        file = self._files.get(origin)
-        if file is not None:
-            return file
+    def _rules(self, url: str) -> RobotsRules:
+        origin = urls.origin(url)
+        rules = self._known.get(origin)
+        if rules is not None:
+            return rules
         with self._lock:  # one request per origin; those who ask for the same one wait
             lock = self._locks.setdefault(origin, threading.Lock())
         with lock:
-            if origin not in self._files:
-                self._files[origin] = self._load(origin)
-            return self._files[origin]
+            if origin not in self._known:
+                self._known[origin] = self._load(origin)
+            return self._known[origin]
 
-    def _load(self, origin: str) -> _File:
+    def _load(self, origin: str) -> RobotsRules:
         for attempt in range(self._options.retries + 1):
             try:
                 reply = self._fetcher.get_following(f"{origin}/robots.txt", max_bytes=_LARGEST)
@@ -130,31 +122,27 @@ class Robots:
                 if error.kind == "too_large" and error.received:
                     return self._parsed(error.received)
                 if not error.retry or attempt == self._options.retries:
-                    unreachable = error.kind != "too_large"
-                    return _refused(f"robots.txt could not be read: {error}", unreachable=unreachable)
+                    reason = f"robots.txt could not be read: {error}"
+                    verdict = RobotsVerdict(False, reason, unreachable=error.kind != "too_large")
+                    return RobotsRules(refusal=verdict)
                 continue
             if reply.status == 200:
                 return self._parsed(reply.body)
             if reply.status < 500 and reply.status != 429:
-                return _File(RobotsRules([], 0.0, []))
-        return _refused(
-            f"robots.txt could not be read (status {reply.status}), so nothing is fetched for now"
-        )
+                return RobotsRules()
+        reason = f"robots.txt could not be read (status {reply.status}), so nothing is fetched for now"
+        return RobotsRules(refusal=RobotsVerdict(False, reason))
 
-    def _parsed(self, body: bytes) -> _File:
+    def _parsed(self, body: bytes) -> RobotsRules:
         head = body[:_READ]
         if len(body) > _READ:  # not half a line: "Disallow: /a" may be the beginning of "/about"
             head = head[: max(head.rfind(b"\n"), head.rfind(b"\r")) + 1]
         text = head.decode("utf-8", "replace").lstrip("\ufeff")
-        return _File(RobotsRules.parse(text, self._options.robots_token))
+        return RobotsRules.parse(text, self._options.robots_token)
 
 
 def _named(line: tuple[int, str]) -> str:
     return f'robots.txt line {line[0]}: "{line[1]}"'
-
-
-def _refused(reason: str, *, unreachable: bool = False) -> _File:
-    return _File(RobotsRules([], 0.0, []), RobotsVerdict(False, reason, unreachable))
 
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -199,7 +187,13 @@ class Preference:
 class RobotsRules:
     """The rules of one robots.txt that apply to this crawler. Safe to use from many threads."""
 
-    def __init__(self, lines: list[_Line], crawl_delay: float, sitemaps: list[str]) -> None:
+    def __init__(
+        self,
+        lines: Sequence[_Line] = (),
+        crawl_delay: float = 0.0,
+        sitemaps: Sequence[str] = (),
+        refusal: RobotsVerdict | None = None,
+    ) -> None:
         self.rules = [line for line in lines if line.name not in preferences.NAMES]
         self.preferences = [Preference(line) for line in lines if line.name in preferences.NAMES]
         """Those that apply."""
@@ -208,6 +202,8 @@ class RobotsRules:
         """Seconds; 0 without a Crawl-delay."""
         self.sitemaps = sitemaps
         """As written."""
+        self.refusal = refusal
+        """What holds for every URL, when the file could not be read."""
 
     @classmethod
     def parse(cls, text: str, token: str) -> RobotsRules:
