@@ -117,17 +117,14 @@ def _is_noise(pair: str) -> bool:
 
 def without_index(url: str) -> str | None:
     """ "…/docs/index.html" -> "…/docs/"; None when the address names no index file."""
-    head, mark, _ = url.partition("?")
-    if mark:
-        return None
-    match = _INDEX_FILE.search(head)
-    return head[: match.start() + 1] if match else None
+    name = index_name(url)
+    return url.removesuffix(name) if name else None
 
 
 def index_name(url: str) -> str:
-    """Return the name of the index file in `url`; empty without one."""
-    match = _INDEX_FILE.search(url.partition("?")[0])
-    return match[1] if match else ""
+    """Return the name of the index file that `url` ends with; empty without one."""
+    match = _INDEX_FILE.search(url)
+    return match[1] if match and "?" not in url else ""
 
 
 def other_slash(url: str) -> str | None:
