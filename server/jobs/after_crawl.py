@@ -35,25 +35,21 @@ LOOKS_DOWN_SINCE = "looks_down_since"
 """Name of the note of a site with the time of the first crawl to which it looked down."""
 
 
-class SiteOutage:
-    """Remembers since when a site looks down. A notice at every address, a default page of the host or a
-    login in front of everything is no reason to forget the pages of a site."""
+def _looks_down(notes: SiteNotes, site_id: str, *, missing: int, read: int) -> bool:
+    """Return whether the missing pages are to be kept for now, by how many a crawl missed and read.
 
-    def __init__(self, database: Database, site_id: str) -> None:
-        self._notes = SiteNotes(database)
-        self._site_id = site_id
-
-    def lasts(self, *, missing: int, read: int) -> bool:
-        """Return whether the missing pages are to be kept for now, by how many a crawl missed and read."""
-        since = self._notes.get(self._site_id, LOOKS_DOWN_SINCE)
-        if missing < FEWEST_MISSING or read >= missing * FEWEST_READ:
-            if since:
-                self._notes.set(self._site_id, LOOKS_DOWN_SINCE, "")
-            return False
-        now = datetime.now(UTC)
-        if not since:
-            self._notes.set(self._site_id, LOOKS_DOWN_SINCE, now.isoformat())
-        return not since or now - datetime.fromisoformat(since) < PATIENCE
+    A notice at every address, a default page of the host or a login in front of everything is no reason to
+    forget the pages of a site. Since when it looks down is remembered in its notes.
+    """
+    since = notes.get(site_id, LOOKS_DOWN_SINCE)
+    if missing < FEWEST_MISSING or read >= missing * FEWEST_READ:
+        if since:
+            notes.set(site_id, LOOKS_DOWN_SINCE, "")
+        return False
+    now = datetime.now(UTC)
+    if not since:
+        notes.set(site_id, LOOKS_DOWN_SINCE, now.isoformat())
+    return not since or now - datetime.fromisoformat(since) < PATIENCE
 
 
 @dataclass(eq=False)
@@ -84,8 +80,9 @@ class MissingPages:
         self._note_read()
         states = self._missing()
         unintended = {url for url, state in states.items() if state in UNINTENDED}
-        outage = SiteOutage(self._db, self._run.site_id)
-        is_down = self._is_whole and outage.lasts(missing=len(unintended), read=len(self._read))
+        is_down = self._is_whole and _looks_down(
+            SiteNotes(self._db), self._run.site_id, missing=len(unintended), read=len(self._read)
+        )
         kept = unintended if is_down else set()
         targets = self._targets(states, leads_to)
         led_to = Counter(targets.values())
