@@ -40,7 +40,7 @@ class CrawlWatch:
     free space, as `says` tells)."""
 
     _crawls: CrawlStore
-    _crawl_id: int
+    crawl_id: int
     _holder: str
     _interrupt: Interrupt
     _lacking_space: Callable[[], str]
@@ -50,7 +50,7 @@ class CrawlWatch:
         self.says = ""
         self._over = threading.Event()
         self._heard = time.monotonic()
-        name = f"crawl-{self._crawl_id}-watch"
+        name = f"crawl-{self.crawl_id}-watch"
         self._thread = threading.Thread(target=self._watch, name=name, daemon=True)
         self.stop = threading.Event()
         self.reason = ""
@@ -85,9 +85,9 @@ class CrawlWatch:
             self.says = says
             self._end(FULL)
         try:
-            wanted = self._crawls.beat(self._crawl_id, self._holder)
+            wanted = self._crawls.beat(self.crawl_id, self._holder)
         except StorageError as error:
-            log.warning("crawl %s cannot say that it lives: %s", self._crawl_id, error)
+            log.warning("crawl %s cannot say that it lives: %s", self.crawl_id, error)
             if time.monotonic() - self._heard > LEASE_S:
                 self._end(LOST)
             return
@@ -105,20 +105,19 @@ class CrawlWatch:
 class BuildWatch:
     """Implements Monitor: a build within a crawl ends when the crawl shall."""
 
-    def __init__(self, watch: CrawlWatch, tell: Callable[[str], None]) -> None:
+    def __init__(self, watch: CrawlWatch) -> None:
         """What was wanted of the crawl already, such as to stop reading pages, does not end the build."""
         self._watch = watch
         self._before = watch.reason
-        self._tell = tell
         self._told = 0.0
 
     def step(self, name: str, done: int, total: int) -> None:
-        """Tells once a second how far it is. Raises BuildStopped."""
+        """Logs once a second how far it is. Raises BuildStopped."""
         if self._watch.reason != self._before:
             raise BuildStopped(f"ended at {name}, {done} of {total}")
         if time.monotonic() - self._told >= EVERY_S:
             self._told = time.monotonic()
-            self._tell(f"{name}: {done} of {total}")
+            log.info("crawl %s: %s: %s of %s", self._watch.crawl_id, name, done, total)
 
     def spent(self, used: Used) -> None:
         """Counted by the model itself."""

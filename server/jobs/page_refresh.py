@@ -4,10 +4,8 @@ It counts as a crawl: the same claim keeps a second writer off the site, and the
 outcome.
 """
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from crawler.crawl import read_page
 from crawler.discovery.scope import CrawlScope
@@ -17,7 +15,7 @@ from crawler.journal import JournalEntry
 from crawler.report import NO_ANSWER, UrlOutcome, UrlState
 from server.domain.derived import BuildStopped
 from server.domain.site import Site
-from server.indexing.indexer import SiteIndex
+from server.indexing.indexer import IndexReport, SiteIndex
 from server.jobs.after_crawl import MissingPages, check_quotes
 from server.jobs.crawl_options import crawl_options
 from server.jobs.crawl_watch import BuildWatch, CrawlCutShort, CrawlWatch
@@ -28,8 +26,6 @@ from server.storage.content.content import ContentStore
 from server.storage.crawls.journal import CrawlJournal
 from server.storage.crawls.runs import DONE, FAILED, PAGE, CrawlRun, CrawlStore
 from server.storage.database import Database
-
-log = logging.getLogger(__name__)
 
 NOT_LIVE = "no page of the site is live yet: crawl the site first"
 _WORDS = {
@@ -68,6 +64,14 @@ class CrawlWork:
         belongs = scope.same_site if scope else lambda url: False
         return MissingPages(self._db, self._run, self._indexer, self._decided, belongs).remove(leads_to)
 
+    def _made_live(self, gate: CrawlGate | None) -> IndexReport:
+        """Complete what was written, and make it live once the gate has measured it. Raises BuildStopped,
+        HeldBackIndex."""
+        self._indexer.monitor = BuildWatch(self._watch)
+        if self._indexer.prepare() and gate:
+            gate.measure(self._index)
+        return self._indexer.go_live()
+
 
 class PageRefresh(CrawlWork):
     """One run about one page."""
@@ -88,10 +92,7 @@ class PageRefresh(CrawlWork):
         else:
             state, message = DONE, self._bring_in_line()
         try:
-            self._indexer.monitor = BuildWatch(self._watch, partial(log.info, "crawl %s: %s", self._run.id))
-            if self._indexer.prepare() and gate:
-                gate.measure(self._index)
-            report = self._indexer.go_live()
+            report = self._made_live(gate)
         except BuildStopped as stopped:
             raise CrawlCutShort from stopped
         if self._run.kind != PAGE:

@@ -30,7 +30,7 @@ from server.jobs.crawl_intake import (
     report_so_far,
 )
 from server.jobs.crawl_options import crawl_options
-from server.jobs.crawl_watch import FULL, LOST, QUIT, BuildWatch, CrawlCutShort, CrawlWatch, Interrupt
+from server.jobs.crawl_watch import FULL, LOST, QUIT, CrawlCutShort, CrawlWatch, Interrupt
 from server.jobs.gate import CrawlGate, HeldBackIndex, Measure
 from server.jobs.page_refresh import CrawlWork, PageRefresh
 from server.jobs.site_profile import keep_what_was_learned
@@ -281,11 +281,8 @@ class WholeCrawl(CrawlWork):
         return self._go_live(None)
 
     def _go_live(self, gate: CrawlGate | None) -> str:
-        self._indexer.monitor = BuildWatch(self._watch, partial(log.info, "crawl %s: %s", self._run.id))
         try:
-            if self._indexer.prepare() and gate:
-                gate.measure(self._index)
-            summary = _summary(self._indexer.go_live())
+            summary = _summary(self._made_live(gate))
             if self._index.is_stale(self._site, self._content):
                 summary += f"; {self._indexer.reindex().chunks_embedded} sections indexed again"
         except BuildStopped as stopped:
