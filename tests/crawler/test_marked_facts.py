@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from crawler.extractors.html.schema_types import is_a
+from crawler.extractors.html.structured_data import is_a
 
 
 def ld(**thing: object) -> str:

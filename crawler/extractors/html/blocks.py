@@ -305,8 +305,7 @@ class _Walk:
     def _scoped(self, element: _Element, depth: int) -> None:
         self.flush()
         with self._outline.scope(lends=element.tag in _LENDING):
-            self.container(element, depth + 1)
-            self.flush()
+            self._block(element, depth)
 
     def _heading(self, element: _Element, depth: int) -> None:
         if self._callouts:
@@ -394,8 +393,7 @@ class _Walk:
         with self._outline.scope():
             anchor = element.get("id") or self._outline.anchor
             self._outline.push(_TERM_LEVEL, self._panels[element], anchor)
-            self.container(element, depth + 1)
-            self.flush()
+            self._block(element, depth)
 
     def _details(self, element: _Element, depth: int) -> None:
         self.flush()
@@ -412,8 +410,7 @@ class _Walk:
                 for paragraph in summary.iter("p"):
                     self._block(paragraph, depth)
                 summary.tag = "template"  # already read: the walk leaves it out
-            self.container(element, depth + 1)
-            self.flush()
+            self._block(element, depth)
 
     def _line_break(self, element: _Element, depth: int) -> None:
         self._inline.append(" ")

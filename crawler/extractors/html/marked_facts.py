@@ -15,10 +15,10 @@ from urllib.parse import unquote
 
 from lxml.etree import XPath, _Element
 
-from crawler.extractors.html.schema_types import is_a
 from crawler.extractors.html.structured_data import (
     Node,
     event_lines,
+    is_a,
     listed,
     offer_lines,
     place_lines,

@@ -5,14 +5,16 @@ from __future__ import annotations
 import html
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
+from pathlib import Path
 from typing import Any, cast
 
 from lxml.etree import XPath, _Element
 
-from crawler.extractors.html.schema_types import is_a
 from crawler.extractors.text import bounded_text, fold, plain_text
 from crawler.judging.page_kinds import day_in
 from crawler.page import Block
@@ -99,9 +101,9 @@ def _answer(question: Node, read_html: ReadHtml) -> Iterator[Block]:
     name = fold(" ".join(block.text for block in read_html(text_of(question.get("name")))))
     answers = listed(question.get("acceptedAnswer")) or listed(question.get("suggestedAnswer"))[:3]
     for answer in answers:
-        for block in read_html(text_of(answer.get("text")) if isinstance(answer, dict) else text_of(answer)):
-            if name:
-                yield Block(block.text, (name, *block.heading_path), block.kind)
+        yield from _named(
+            name, read_html(text_of(answer.get("text") if isinstance(answer, dict) else answer))
+        )
 
 
 def _facts(node: Node, facts: Iterator[tuple[str, str]], named: str = "name") -> Iterator[Block]:
@@ -112,10 +114,12 @@ def _facts(node: Node, facts: Iterator[tuple[str, str]], named: str = "name") ->
 
 
 def _described(node: Node, read_html: ReadHtml) -> Iterator[Block]:
-    name = fold(text_of(node.get("name")))
-    for block in read_html(text_of(node.get("description"))):
-        if name:
-            yield Block(block.text, (name, *block.heading_path), block.kind)
+    return _named(fold(text_of(node.get("name"))), read_html(text_of(node.get("description"))))
+
+
+def _named(name: str, blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield the blocks below a heading with this name; none without a name."""
+    return (Block(block.text, (name, *block.heading_path), block.kind) for block in blocks if name)
 
 
 def product_lines(node: Node) -> Iterator[tuple[str, str]]:
@@ -258,6 +262,23 @@ def nodes(root: _Element) -> Iterator[Node]:
 def types_of(node: Node) -> frozenset[str]:
     """Names of the node's types without the vocabulary's address."""
     return frozenset(text_of(name).rpartition("/")[2] for name in listed(node.get("@type")))
+
+
+_SCHEMA_TYPES = tomllib.loads(Path(__file__).with_name("schema_types.toml").read_text(encoding="utf-8"))
+_BELOW = {parent: frozenset(names.split()) for parent, names in _SCHEMA_TYPES.items()}
+"""Type of schema.org -> the types right below it."""
+
+
+def is_a(types: Iterable[str], *wanted: str) -> bool:
+    """Return whether one of the types is one of `wanted`, or below it: a Bakery is a LocalBusiness, and so a
+    Place."""
+    return any(not _with_ancestors(name).isdisjoint(wanted) for name in types)
+
+
+@lru_cache(maxsize=1_000)
+def _with_ancestors(name: str) -> frozenset[str]:
+    above = (_with_ancestors(parent) for parent, children in _BELOW.items() if name in children)
+    return frozenset({name}).union(*above)
 
 
 def listed(value: Any) -> list[Any]:
