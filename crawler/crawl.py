@@ -63,14 +63,9 @@ def crawl(  # noqa: PLR0913 - whoever crawls names the few they need
     for url in options.start_urls:
         _check_start(url, options.guard)
     learned = Template.from_json(template) if template else None
-
-    def outcomes() -> Generator[UrlOutcome, None, None]:  # threads and connections start when it is iterated
-        progress = on_progress or (lambda progress: None)
-        yield from _Crawl(
-            options, known or {}, journal, learned, stop or threading.Event(), progress, shared, turns
-        ).run()
-
-    return outcomes()
+    progress = on_progress or (lambda progress: None)
+    made = _Crawl(options, known or {}, journal, learned, stop or threading.Event(), progress, shared, turns)
+    return made.run()  # threads and connections start when it is iterated
 
 
 def _check_start(url: str, guard: AddressGuard) -> None:
