@@ -12,6 +12,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -162,21 +163,16 @@ def _connect(connection: HTTPConnection, guard: AddressGuard, deadlines: Deadlin
 
 def _addresses(connection: HTTPConnection, guard: AddressGuard, left: float) -> list[str]:
     """Resolve the host's name in a thread of its own, since a resolver cannot be cut off."""
-    found: list[list[str]] = []
-    failures: list[Exception] = []
+    found: Future[list[str]] = Future()
 
     def resolve() -> None:
         try:
-            found.append(guard.addresses(connection.host, connection.port))
+            found.set_result(guard.addresses(connection.host, connection.port))
         except Exception as error:  # noqa: BLE001 - raised again below, in the thread that asked
-            failures.append(error)
+            found.set_exception(error)
 
-    thread = threading.Thread(target=resolve, name="crawl-resolver", daemon=True)
-    thread.start()
-    thread.join(left)
-    if failures:
-        raise failures[0]
-    if not found:
+    threading.Thread(target=resolve, name="crawl-resolver", daemon=True).start()
+    if not wait([found], left).done:
         message = f"the name {connection.host} was not resolved in time"
         raise FetchError("timeout", message, retry=True)
-    return found[0]
+    return found.result()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 
@@ -53,7 +54,7 @@ _Note = tuple[str, str]
 
 def extract(source: SourceDocument) -> Extraction:
     """Read a DOCX file. Raises BadFile if it is protected, damaged or unpacks to more than the limit."""
-    with Package(source.body, source.limits.unpacked_bytes) as package:
+    with closing(Package(source.body, source.limits.unpacked_bytes)) as package:
         name = package.document()
         body = child(package.xml(name), "body")
         if body is None:

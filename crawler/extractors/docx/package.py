@@ -42,7 +42,7 @@ class Relation:
 
 
 class Package:
-    """The zip archive of a DOCX file. Use it in a `with` block.
+    """The zip archive of a DOCX file.
 
     It checks sizes before and while it unpacks, and parses XML without entities, document types or network.
     """
@@ -63,10 +63,7 @@ class Package:
             raise BadFile("it is compressed in a way that no word processor uses")
         self._names = {entry.filename.lstrip("/").lower(): entry.filename for entry in entries}
 
-    def __enter__(self) -> Package:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         self._zip.close()
 
     def document(self) -> str:
