@@ -25,6 +25,7 @@ from typing import ClassVar
 from urllib.parse import urlsplit
 
 from crawler.extractors.hours import tells_hours
+from crawler.extractors.html.metadata import TITLE_SEPARATOR
 from crawler.page import Block, Page, content_hash
 
 AT_THE_EDGE = 50
@@ -110,7 +111,7 @@ class Template:
             if title.endswith(end) and len(title) > len(end):
                 return title[: -len(end)]
         # A few titles have another separator than most.
-        separators = list(_TITLE_END.finditer(title)) if self.site_name else []
+        separators = list(TITLE_SEPARATOR.finditer(title)) if self.site_name else []
         if separators and separators[-1].start() and title[separators[-1].end() :] == self.site_name:
             return title[: separators[-1].start()]
         return title
@@ -218,7 +219,6 @@ _MOST_PAGES = 240
 _MOST_UNITS = 160
 """Examined in each half of a page: recurring text is near the edges."""
 _MOST_RULES = 400
-_TITLE_END = re.compile(r"\s+[|·•»«›‹:—–-]+\s+|\s*[|｜·»]\s*")
 _FACT = re.compile(r"\d|\w@\w|[一二三四五六七八九十百]")
 _NO_FACT = re.compile(r"©|\(c\)|copyright|cookie|powered by", re.IGNORECASE)
 _NUMBER = re.compile(r"\w@\w|\d{6,}")
@@ -266,7 +266,7 @@ class TemplateLearner:
             self._found[found].append(place)
             if telling:
                 self._telling.add(found)
-        separators = list(_TITLE_END.finditer(page.title))
+        separators = list(TITLE_SEPARATOR.finditer(page.title))
         name = page.title[separators[-1].end() :] if separators else page.site_name
         if separators:
             self._title_ends[page.title[separators[-1].start() :]] = name

@@ -9,7 +9,8 @@ from lxml.etree import _Element
 from crawler.extractors.language import primary_language
 from crawler.extractors.text import fold, plain_text
 
-_SEPARATOR = re.compile(r"\s+[|·•»«›‹:—–-]+\s+|\s*[|｜·»]\s*")
+TITLE_SEPARATOR = re.compile(r"\s+[|·•»«›‹:—–-]+\s+|\s*[|｜·»]\s*")
+"""Between a page's own title and the name of its site."""
 _EMPTY_TITLES = frozenset({"", "untitled", "untitled document", "document", "index", "home", "title"})
 _REFRESH = re.compile(r"^\s*(\d+)(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
 _LONGEST_REFRESH_S = 10
@@ -86,12 +87,12 @@ def choose_title(head: Head, first_heading: str) -> tuple[str, str]:
     if title.casefold() in _EMPTY_TITLES:
         return first_heading or title, head.site_name
     if first_heading and title.startswith(first_heading):
-        rest = _SEPARATOR.match(title[len(first_heading) :])
+        rest = TITLE_SEPARATOR.match(title[len(first_heading) :])
         suffix = title[len(first_heading) + rest.end() :] if rest else ""
         return first_heading, head.site_name or suffix
     if first_heading and title.endswith(first_heading):
         return first_heading, head.site_name
-    parts = [part for part in _SEPARATOR.split(title) if part]
+    parts = [part for part in TITLE_SEPARATOR.split(title) if part]
     if len(parts) > 1 and parts[0].casefold() in first_heading.casefold():
         return first_heading, head.site_name
     return _without_site(title, head.site_name), head.site_name
@@ -100,7 +101,7 @@ def choose_title(head: Head, first_heading: str) -> tuple[str, str]:
 def _without_site(title: str, site_name: str) -> str:
     if not site_name or site_name not in title:
         return title
-    for separator in _SEPARATOR.finditer(title):
+    for separator in TITLE_SEPARATOR.finditer(title):
         if title[separator.end() :] == site_name:
             return title[: separator.start()]
         if title[: separator.start()] == site_name:
