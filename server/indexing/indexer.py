@@ -23,6 +23,7 @@ from server.storage.content.reader import PageRecord
 class PageChange:
     """The difference between a page's new state and its stored state."""
 
+    page: Page
     record: PageRecord
     chunks: tuple[Chunk, ...]
     """All chunks of the new state."""
@@ -92,7 +93,6 @@ class Indexer:
         self._twin_of: dict[str, str] = {}
         """Chunk -> one with the same text that is indexed under another address."""
         self._waiting: list[PageChange] = []
-        self._waiting_pages: list[Page] = []
         self._waiting_chunks = 0
         self._cuts_again = False
         self._started = time.monotonic()
@@ -117,7 +117,7 @@ class Indexer:
         if not resume:
             self._content.discard_unfinished()
             self._clear_away()
-        self._waiting, self._waiting_pages, self._waiting_chunks = [], [], 0
+        self._waiting, self._waiting_chunks = [], 0
         self._started = time.monotonic()
         self._cuts_again = cuts_again
         self.report = report or IndexReport()
@@ -141,13 +141,12 @@ class Indexer:
         before, now = frozenset(stored), {chunk.id for chunk in chunks}
         retitled = known is not None and known.title != page.title
         change = PageChange(
+            page,
             record=_record(page, known, source),
             chunks=tuple(chunks),
             fresh=tuple(chunk for chunk in chunks if retitled or chunk.id not in before),
             removed=tuple(chunk_id for chunk_id in stored if chunk_id not in now),
         )
-        if not source:
-            self._waiting_pages.append(page)
         # Before the page itself is known by this content.
         self._look_for_twins(change, moved_from)
         self._known[page.url] = change.record
@@ -188,8 +187,7 @@ class Indexer:
 
     def flush(self) -> None:
         """Write every added page to the content store and the indexes."""
-        self._keep_facts(self._waiting_pages)
-        self._waiting_pages = []
+        self._keep_facts([change.page for change in self._waiting if not change.record.source])
         for change in self._waiting:
             self._content.put_page(change.record, change.chunks, change.removed)
         self._index(chunk for change in self._waiting for chunk in change.fresh)
