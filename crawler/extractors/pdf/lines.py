@@ -113,8 +113,9 @@ class _Gatherer:
         return _with_numbers(_with_bullets(self._lines))
 
     def _add(self, part: str, cm: list[float], tm: list[float], font: Any, size: float) -> None:
+        x, y = _place(tm, cm)
         begun = self._line.place
-        if begun is not None and _is_number(part) and _place(tm, cm)[0] < begun[0]:
+        if begun is not None and _is_number(part) and x < begun[0]:
             self._end()  # the number of a step, drawn after its text
         line = self._line
         goes_on = bool(line.parts) and not (line.parts[-1][-1:].isspace() or part[:1].isspace())
@@ -125,10 +126,9 @@ class _Gatherer:
                 line.cells[-1] = (line.cells[-1][0], line.cells[-1][1] + part)
             return
         if line.place is None:
-            line.place = _place(tm, cm)
+            line.place = x, y
         face = str(font.get("/BaseFont", "")).lower() if font is not None else ""
         height = abs(size) * _scale(tm, cm)
-        x = _place(tm, cm)[0]
         if not line.cells or (x - line.end > _CELL_GAP * height and not goes_on):
             line.cells.append((x, part))
         else:
