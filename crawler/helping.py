@@ -19,6 +19,7 @@ from crawler.visit import CrawlTools, visit_to_text
 _LOOK_S = 0.5
 _IDLE_S = 5.0
 _GOODBYE_S = 3.0
+_RENEW_S = 5.0
 
 
 class LeasedUrls(Protocol):
@@ -40,13 +41,7 @@ class LeasedUrls(Protocol):
         """Return how many processes visit URLs of the crawl, this one included."""
 
 
-def help_crawl(
-    options: CrawlOptions,
-    leased: LeasedUrls,
-    stop: threading.Event,
-    turns: HostTurns | None = None,
-    renew_s: float = 5.0,
-) -> int:
+def help_crawl(options: CrawlOptions, leased: LeasedUrls, stop: threading.Event, turns: HostTurns) -> int:
     """Visit URLs until there was none for a few seconds, or `stop` is set; return how many were visited."""
     helper = _Helper(options, leased, turns)
     threads = [
@@ -56,7 +51,7 @@ def help_crawl(
     try:
         for thread in threads:
             thread.start()
-        while any(thread.is_alive() for thread in threads) and not stop.wait(renew_s):
+        while any(thread.is_alive() for thread in threads) and not stop.wait(_RENEW_S):
             leased.renew()
     finally:
         helper.tools.close()
@@ -70,7 +65,7 @@ def help_crawl(
 
 
 class _Helper:
-    def __init__(self, options: CrawlOptions, leased: LeasedUrls, turns: HostTurns | None) -> None:
+    def __init__(self, options: CrawlOptions, leased: LeasedUrls, turns: HostTurns) -> None:
         self._leased = leased
         self._batch = 2 * options.concurrency
         self._known: dict[str, Validators] = {}

@@ -104,11 +104,11 @@ class Frontier:
             url = self._spellings.folder(item.url)
             item = item if url == item.url else replace(item, url=url)
             if item.depth > self._options.max_depth:
-                if not self._enter(url):
+                if not self.enter(url):
                     return None
                 self._deep[url] = item
                 return item
-            if self._deep.pop(url, None) is None and not self._enter(url):
+            if self._deep.pop(url, None) is None and not self.enter(url):
                 return None  # what was too deep was found again, by a shorter way
             if first:
                 self._queue.appendleft(item)
@@ -130,9 +130,15 @@ class Frontier:
             return url in self._seen and url not in self._deep
 
     def enter(self, url: str) -> bool:
-        """Mark a URL as found without queueing it; False when it was known."""
+        """Mark a URL as found without queueing it; False when it was known, or when there are too many."""
         with self._changed:
-            return self._enter(url)
+            if url in self._seen:
+                return False
+            if len(self._seen) >= self._options.max_urls:
+                self.first_ignored = self.first_ignored or url
+                return False
+            self._seen[url] = _FOUND
+            return True
 
     def take(self) -> Item | None:
         """Wait for the next URL and a free slot; None when the crawl is over."""
@@ -157,7 +163,7 @@ class Frontier:
         """Queue URLs that were given away."""
         with self._changed:
             for item in items:
-                self._enter(item.url)
+                self.enter(item.url)
             self._queue.extend(items)
             self._changed.notify_all()
 
@@ -166,7 +172,7 @@ class Frontier:
         with self._changed:
             if self._slots >= self._options.max_pages:
                 return False
-            self._enter(url)
+            self.enter(url)
             self._slots += 1
             self.under_way += 1
             return True
@@ -244,12 +250,3 @@ class Frontier:
         """Return what still waits, and what was too deep. Only for a crawl that is over."""
         with self._changed:
             return list(self._queue), list(self._deep.values())
-
-    def _enter(self, url: str) -> bool:
-        if url in self._seen:
-            return False
-        if len(self._seen) >= self._options.max_urls:
-            self.first_ignored = self.first_ignored or url
-            return False
-        self._seen[url] = _FOUND
-        return True
