@@ -285,12 +285,9 @@ def _network(url: str) -> str:
     parts = urlsplit(url)
     path = parts.path.strip("/")
     host = (parts.hostname or "").removeprefix("www.")
-    profile = path and path.count("/") <= 1 and not _NO_PROFILE.search(f"/{path}?{parts.query}")
-    return (
-        _NETWORKS.get(host, "Mastodon" if path.startswith("@") and not path.count("/") else "")
-        if profile
-        else ""
-    )
+    if not path or path.count("/") > 1 or _NO_PROFILE.search(f"/{path}?{parts.query}"):
+        return ""
+    return _NETWORKS.get(host, "Mastodon" if path.startswith("@") and "/" not in path else "")
 
 
 def _opening(chunks: Sequence[Chunk]) -> str:
