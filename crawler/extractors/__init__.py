@@ -6,7 +6,7 @@ EXTRACTORS. Extractors are pure: they fetch nothing and keep nothing, so they ru
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib import import_module
+from pkgutil import resolve_name
 
 from crawler.errors import BadFile
 from crawler.judging.page_kinds import date_of
@@ -131,10 +131,7 @@ def suffix_of(url: str) -> str:
 def extractor_for(content_type: str) -> Extractor | None:
     """The extractor of a media type, imported on first use; None for an unknown type."""
     path = EXTRACTORS.get(content_type)
-    if path is None:
-        return None
-    module, _, name = path.partition(":")
-    found: Extractor = getattr(import_module(module), name)
+    found: Extractor | None = resolve_name(path) if path else None
     return found
 
 
