@@ -1,11 +1,16 @@
-"""Words and names that the crawler knows, from words.toml."""
+"""Words and names that the crawler knows, from words.toml and other files."""
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
-_TABLES: dict[str, dict[str, str]] = tomllib.loads(
-    Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
-)
+
+def tables_of(module_file: str, name: str) -> dict[str, Any]:
+    """Return the TOML file of this name in the folder of a module, which gives its `__file__`."""
+    return tomllib.loads(Path(module_file).with_name(name).read_text(encoding="utf-8"))
+
+
+_TABLES: dict[str, dict[str, str]] = tables_of(__file__, "words.toml")
 
 
 def wordlist(name: str) -> list[str]:

@@ -1,19 +1,16 @@
 """Language of a page: as declared, unless its script contradicts; else by its most common words."""
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from lxml.etree import _Element
 
 from crawler.page import Block
+from crawler.wordset import tables_of
 
-_COMMON_WORDS: dict[str, str] = tomllib.loads(
-    Path(__file__).with_name("common_words.toml").read_text(encoding="utf-8")
-)
+_COMMON_WORDS: dict[str, str] = tables_of(__file__, "common_words.toml")
 _LANGUAGES_BY_WORD: dict[str, list[str]] = {}
 for _language, _words in _COMMON_WORDS.items():
     for _word in {word for word in _words.split() if len(word) > 1}:

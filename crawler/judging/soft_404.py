@@ -8,16 +8,15 @@ page: there the answer proves nothing, and the pages stay.
 import re
 import secrets
 import threading
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from crawler.discovery import urls
 from crawler.extractors import Extraction
 from crawler.options import CrawlOptions
 from crawler.page import Page
+from crawler.wordset import tables_of
 
 Fetch = Callable[[str], Extraction | None]
 _MOST_PLACES = 50
@@ -125,7 +124,7 @@ def _folded(text: str) -> str:
     return _NO_WORD.sub(" ", text.casefold()).strip()
 
 
-_PHRASES = tomllib.loads(Path(__file__).with_name("not_found.toml").read_text(encoding="utf-8"))
+_PHRASES = tables_of(__file__, "not_found.toml")
 _HEADLINES = frozenset(map(_folded, _PHRASES["headlines"]))
 _APOLOGY = re.compile(rf"^(?:(?:{'|'.join(map(re.escape, _PHRASES['apologies']))}) )+")
 

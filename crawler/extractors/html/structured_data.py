@@ -5,12 +5,10 @@ from __future__ import annotations
 import html
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
-from pathlib import Path
 from typing import Any, cast
 
 from lxml.etree import XPath, _Element
@@ -18,7 +16,7 @@ from lxml.etree import XPath, _Element
 from crawler.extractors.text import bounded_text, fold, plain_text
 from crawler.judging.page_kinds import day_in
 from crawler.page import Block
-from crawler.wordset import wordlist
+from crawler.wordset import tables_of, wordlist
 
 _NOT_A_WORD = re.compile(r"[\W_]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s*")
@@ -264,7 +262,7 @@ def types_of(node: Node) -> frozenset[str]:
     return frozenset(text_of(name).rpartition("/")[2] for name in listed(node.get("@type")))
 
 
-_SCHEMA_TYPES = tomllib.loads(Path(__file__).with_name("schema_types.toml").read_text(encoding="utf-8"))
+_SCHEMA_TYPES = tables_of(__file__, "schema_types.toml")
 _BELOW = {parent: frozenset(names.split()) for parent, names in _SCHEMA_TYPES.items()}
 """Type of schema.org -> the types right below it."""
 
