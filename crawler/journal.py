@@ -5,7 +5,7 @@ has judged it; then it ended. It is settled when the consumer of the crawl has s
 kill at any moment, a crawl with the same journal visits what waits, yields what was not settled again
 without fetching it, and leaves the rest alone.
 
-Journal is the contract; FileJournal implements it in one SQLite file, for crawls from the shell.
+CrawlJournal is the contract; FileJournal implements it in one SQLite file, for crawls from the shell.
 """
 
 import sqlite3

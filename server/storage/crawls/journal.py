@@ -43,7 +43,10 @@ _NEXT = (
 
 
 class CrawlJournal(Store):
-    """Implements crawler.journal.Journal; one call is one transaction. Raises StorageError, UnknownRecord."""
+    """Implements crawler.journal.CrawlJournal; one call is one transaction.
+
+    Raises StorageError, UnknownRecord.
+    """
 
     def __init__(self, db: Database, crawl_id: int) -> None:
         super().__init__(db)
