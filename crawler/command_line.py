@@ -157,7 +157,8 @@ class JsonLines:
 
 @contextmanager
 def open_lines(path: str | None, *, keep: bool) -> Iterator[JsonLines]:
-    """Open a file for lines; "-" is the standard output. With `keep`, append to what it holds."""
+    """Open a file for lines; "-" is the standard output. With `keep`, append to what it holds, and raise
+    BadStart when that is not what a crawl wrote."""
     if path is None:
         yield JsonLines(None, set())
     elif path == "-":
@@ -177,7 +178,10 @@ def _kept(place: Path) -> set[str]:
             if not line.endswith(b"\n"):
                 break
             end += len(line)
-            urls.add(json.loads(line)["url"])
+            try:
+                urls.add(json.loads(line)["url"])
+            except (ValueError, TypeError, KeyError):
+                raise BadStart(f"{place} has lines that no crawl wrote: give another file.") from None
         os.truncate(file.fileno(), end)
     return urls
 

@@ -50,6 +50,20 @@ def written_urls(folder: Path) -> list[str]:
     return [json.loads(line)["url"] for line in (folder / "pages.jsonl").read_text().splitlines()]
 
 
+def test_a_crawl_that_goes_on_leaves_a_file_alone_that_no_crawl_wrote(site, tmp_path: Path) -> None:
+    site.page("/", html("Home", "Welcome to the garden."))
+    journal = FileJournal(tmp_path / "state.sqlite3")
+    journal.write([JournalEntry(site.url("/"), 0)])
+    journal.close()
+    notes = tmp_path / "pages.jsonl"
+    notes.write_text("water the plants\nand the last line has no end")
+    done = subprocess.run(command(site, tmp_path), cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert f"{notes} has lines that no crawl wrote" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert notes.read_text().endswith("no end")
+
+
 @pytest.mark.parametrize("requests_before_the_kill", [3, 20, 45])
 def test_after_kill_9_every_page_is_written_once_and_none_is_fetched_again(
     slow_site, tmp_path: Path, requests_before_the_kill: int
