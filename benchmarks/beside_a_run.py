@@ -12,30 +12,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
-import signal
-import socket
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from benchmarks.web_load import Connection, percentile, tokens
-from benchmarks.web_server import ROOT
+from benchmarks.web_server import running, server_values, until
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings.reading import load_settings
-
-PATIENCE_S = 240
-
-
-def until(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        if time.monotonic() > end:
-            raise TimeoutError("the server took too long")
-        time.sleep(0.2)
 
 
 async def asked(address: str, token: str, questions: list[str]) -> list[float]:
@@ -93,42 +78,10 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=60)
     parser.add_argument("--nice", type=int, default=10)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-        probe.close()
-        values = {
-            "DATA_DIR": folder,
-            "PORT": str(port),
-            "TUNE_ANSWER_CACHE": "0",
-            "QUALITY_NICE": str(given.nice),
-            "VISITOR_LIMIT": "100000/minute",
-            "ADDRESS_LIMIT": "100000/minute",
-        }
-        log = (Path(folder) / "server.log").open("wb")
-        server = subprocess.Popen(
-            [sys.executable, "-m", "server", "run"],
-            cwd=ROOT,
-            env={**os.environ, **values},
-            stdout=log,
-            stderr=log,
-        )
-        try:
-            until(lambda: _is_up(port))
-            runtime = open_runtime(load_settings(values))
-            measure(f"http://127.0.0.1:{port}", runtime, given.questions)
-            runtime.close()
-        except Exception:
-            print((Path(folder) / "server.log").read_text()[-3000:], file=sys.stderr)
-            raise
-        finally:
-            server.send_signal(signal.SIGTERM)
-            server.wait(30)
-
-
-def _is_up(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+    with tempfile.TemporaryDirectory() as folder:
+        values = server_values(Path(folder)) | {"QUALITY_NICE": str(given.nice)}
+        with running(values) as (address, _), closing(open_runtime(load_settings(values))) as runtime:
+            measure(address, runtime, given.questions)
 
 
 if __name__ == "__main__":

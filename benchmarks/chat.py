@@ -16,8 +16,9 @@ import json
 import time
 from contextlib import nullcontext
 
+from benchmarks.processes import cpu_seconds
 from benchmarks.web_load import Asked, Connection, percentile, tokens
-from benchmarks.web_server import cpu_seconds, scripted_server
+from benchmarks.web_server import scripted_server
 
 
 async def ask_all(address: str, site: str, bodies: list[dict], clients: int) -> list[Asked]:

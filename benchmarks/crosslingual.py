@@ -13,23 +13,20 @@ a question into its query.
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.visitor_sites import HALVES, crawl, half_of, path_of
+from benchmarks.visitor_sites import HALVES, crawled_sites, half_of, page_rank, read_rows
 from benchmarks.web_server import ROOT
 from server.answering.understanding.language import question_language
 from server.api.docs.docs import DocsLibrary
 from server.domain.question import Question
-from server.runtime.runtime import Runtime, open_runtime
-from server.settings.reading import load_settings
+from server.runtime.runtime import Runtime
 
 QUESTIONS = ROOT / "benchmarks" / "questions" / "crosslingual.jsonl"
 
@@ -51,12 +48,10 @@ class Row:
 
 def questions_of(folders: Sequence[Path]) -> list[dict[str, Any]]:
     """Return the questions of the repository and of the folders."""
-    rows = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
+    rows = read_rows(QUESTIONS)
     for folder in folders:
-        own = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-        rows += [
-            {**row, "site": folder.name} for row in map(json.loads, own) if row["type"] == "cross_lingual"
-        ]
+        own = read_rows(folder / "questions.jsonl")
+        rows += [{**row, "site": folder.name} for row in own if row["type"] == "cross_lingual"]
     known = {"docs", *(folder.name for folder in folders)}
     return [row for row in rows if row["site"] in known and row["expected_urls"]]
 
@@ -84,9 +79,7 @@ def measured(runtime: Runtime, one: dict[str, Any]) -> Row:
     pipeline.rewrite(question)
     spent = time.process_time() - started
     found = pipeline.search(question, 10)
-    pages = list(dict.fromkeys(path_of(hit.chunk.url) for hit in found))
-    wanted = {path_of(url) for url in one["expected_urls"]}
-    rank = next((place for place, page in enumerate(pages, 1) if page in wanted), 0)
+    rank = page_rank(found, one["expected_urls"])
     pair = f"{one['lang']} to {site.language or 'en'}"
     half = half_of(one["id"])
     return Row(site.id, half, pair, one["type"], one["question"], query.text, rank, 1000 * spent)
@@ -124,13 +117,8 @@ def main() -> None:
     given = parser.parse_args()
     given.folders = [folder for folder in given.folders if (folder / "questions.jsonl").is_file()]
     with tempfile.TemporaryDirectory() as temporary:
-        values = {"DATA_DIR": str(given.data or temporary), "LOG_LEVEL": "error"}
-        with closing(open_runtime(load_settings(values))) as runtime:
-            known = {site.id for site in runtime.stores.sites.all() if site.generation}
-        for folder in (write_docs(Path(temporary)), *given.folders):
-            if folder.name not in known:
-                crawl(folder, values)
-        with closing(open_runtime(load_settings(values))) as runtime:
+        folders = [write_docs(Path(temporary)), *given.folders]
+        with crawled_sites(folders, given.data) as runtime:
             rows = [measured(runtime, one) for one in questions_of(given.folders)]
     rows = [row for row in rows if given.half in (None, row.half)]
     print("\n".join(table(rows)))

@@ -28,6 +28,7 @@ import html
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from benchmarks.visitor_sites import HALVES, crawl, folded, half_of, is_page, path_of
+from benchmarks.visitor_sites import (
+    HALVES,
+    crawled_sites,
+    folded,
+    half_of,
+    is_expected,
+    read_rows,
+    turns_of,
+)
 from benchmarks.web_server import ROOT
 from server.answering.grading import ANSWER, answer_features
 from server.answering.ranking import (
@@ -48,10 +57,9 @@ from server.answering.ranking import (
     section_features,
 )
 from server.domain.chunk import Chunk, ScoredChunk
-from server.domain.question import Query, Question, Turn
+from server.domain.question import Query, Question
 from server.retrieval.rarity import Rarity
-from server.runtime.runtime import Runtime, open_runtime
-from server.settings.reading import load_settings
+from server.runtime.runtime import Runtime
 
 FILE = ROOT / "server/answering/learned.json"
 FLOORS = (0.1, 0.13, 0.16, 0.2, 0.25, 0.3)
@@ -90,8 +98,7 @@ class Example:
 def gold_of(chunk: Chunk, question: dict[str, Any]) -> float:
     """Return how much the chunk is what answers the question."""
     wanted = question["expected_urls"]
-    page = "/" + path_of(chunk.url).removesuffix(".en")
-    if not any(is_page(chunk.url, url) or page.endswith(f"/{url.lstrip('/')}") for url in wanted):
+    if not any(is_expected(chunk.url, url) for url in wanted):
         return 0.0
     if folded(question.get("evidence") or "\0") in folded(f"{chunk.heading}\n{chunk.text}"):
         return 1.0
@@ -100,15 +107,6 @@ def gold_of(chunk: Chunk, question: dict[str, Any]) -> float:
         folded(heading) for heading in question.get("sections", [question.get("section")]) if heading
     }
     return 0.5 if headings & wanted_headings else 0.05
-
-
-def turns_of(question: dict[str, Any]) -> tuple[Turn, ...]:
-    """Return the earlier turns of a question."""
-    said = [turn.get("content") for turn in question.get("history") or () if "content" in turn]
-    pairs = list(zip(said[::2], said[1::2], strict=False)) or [
-        (turn["question"], turn["answer"]) for turn in question.get("history") or ()
-    ]
-    return tuple(Turn(asked, answer, asked, question["lang"]) for asked, answer in pairs)
 
 
 def feature_rows(rarity: Rarity, query: Query, near: Sequence[ScoredChunk]) -> tuple[Row, Row]:
@@ -160,9 +158,8 @@ def examples(runtime: Runtime, name: str, questions: Sequence[dict[str, Any]]) -
 
 def website_of(folder: Path, target: Path) -> Path:
     """Make a website with questions of a test set in BEIR form, and return its folder."""
-    corpus = [json.loads(line) for line in (folder / "corpus.jsonl").read_text().splitlines()]
     pages: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for document in corpus:
+    for document in read_rows(folder / "corpus.jsonl"):
         pages[document.get("link") or document["_id"].split("#")[0]].append(document)
     (target / "html").mkdir(parents=True, exist_ok=True)
     place: dict[str, tuple[str, dict[str, Any]]] = {}
@@ -184,7 +181,7 @@ def website_of(folder: Path, target: Path) -> Path:
         if document_id in place:
             gold[query_id].append(place[document_id])
     with (target / "questions.jsonl").open("w") as out:
-        for query in map(json.loads, (folder / "queries.jsonl").read_text().splitlines()):
+        for query in read_rows(folder / "queries.jsonl"):
             if query.get("answerability") in ("UNDERSPECIFIED", "PARTIAL"):
                 continue
             answers = gold[query["_id"]]
@@ -298,28 +295,26 @@ def report(name: str, some: Sequence[Example], sections: Row, answers: Row) -> N
     print(f"{name:28} {len(some):4} {before}  {figures(some, lambda one: one.sections @ sections)}  {below}")
 
 
-def opened(given: argparse.Namespace) -> tuple[dict[str, Path], set[str]]:
-    """Crawl what is not in the data folder yet. Return the questions of each site, and the sites of which all
+@contextmanager
+def opened(given: argparse.Namespace) -> Iterator[tuple[Runtime, dict[str, list[dict[str, Any]]], set[str]]]:
+    """The data folder once all sites are in it, the questions of each site, and the sites of which all
     questions are learned from."""
-    values = {"DATA_DIR": str(given.data), "LOG_LEVEL": "error"}
-    runtime = open_runtime(load_settings(values))
-    known = {site.id for site in runtime.stores.sites.all() if site.generation}
-    runtime.close()
     asked: dict[str, Path] = {}
     whole: set[str] = set()
+    folders = []
     for source in given.sources:
         name, marked, file = source.partition("=")
-        folder = Path(source)
         if marked:
             asked[name] = Path(file)
             continue
+        folder = Path(source)
         if (folder / "corpus.jsonl").is_file():
             folder = website_of(folder, given.data / "websites" / folder.name.replace("_", "-"))
             whole.add(folder.name)
         asked[folder.name] = folder / "questions.jsonl"
-        if folder.name not in known:
-            crawl(folder, values)
-    return asked, whole
+        folders.append(folder)
+    with crawled_sites(folders, given.data) as runtime:
+        yield runtime, {name: read_rows(file) for name, file in asked.items()}, whole
 
 
 def main() -> None:
@@ -332,17 +327,13 @@ def main() -> None:
     parser.add_argument("--whole", action="store_true", help="learn from both halves")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    asked, whole = opened(given)
-    values = {"DATA_DIR": str(given.data), "LOG_LEVEL": "error", "TUNE_ANSWER_CACHE": "0"}
-    runtime = open_runtime(load_settings(values))
     made: list[Example] = []
-    for name, file in asked.items():
-        questions = [json.loads(line) for line in file.read_text().splitlines() if line.strip()]
-        found = list(examples(runtime, name, questions))
-        if name in whole and not all(one.answerable for one in found):
-            found = [replace(one, left_out=None) for one in found]
-        made += found
-    runtime.close()
+    with opened(given) as (runtime, asked, whole):
+        for name, questions in asked.items():
+            found = list(examples(runtime, name, questions))
+            if name in whole and not all(one.answerable for one in found):
+                found = [replace(one, left_out=None) for one in found]
+            made += found
     if given.whole:
         whole = set(asked)
     weights = {by: learned_by(by, [one for one in made if one.by == by], whole) for by in COMPARISONS}

@@ -34,19 +34,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.processes import memory_mb
-from benchmarks.question_path import (
-    MANUAL,
-    SITE,
-    crawled,
-    free_port,
-    headings,
-    running,
-    server_values,
-    website,
-)
+from benchmarks.question_path import MANUAL, SITE, headings
 from benchmarks.web_load import Connection, percentile
-from benchmarks.web_server import ROOT
-from tests.servers import chroma_server, postgresql, redis_server
+from benchmarks.web_server import ROOT, crawl, running, server_values, website
+from tests.servers import chroma_server, free_port, postgresql, redis_server
 
 BAR_S = 1.0
 FIRST_RATE, MOST_RATE = 4.0, 256.0
@@ -84,10 +75,6 @@ class Seen:
             "continued": self.continued,
             "errors": dict(self.errors),
         }
-
-
-def _shares(times: list[float]) -> dict[str, float]:
-    return {f"p{share * 100:.0f}": round(percentile(times or [0], share), 3) for share in (0.5, 0.95)}
 
 
 class Visitors:
@@ -209,7 +196,7 @@ def own_servers(pages: Path, replicas: int) -> Iterator[tuple[list[str], list[in
                 "CHROMA_URL": stack.enter_context(chroma_server(folder / "chroma")),
                 **{"SECRET_KEY": secrets.token_hex(), "WEB_WORKERS": "1"},
             }
-        crawled(values, start)
+        crawl(start, SITE, values)
         questions = headings(values)
         servers = [stack.enter_context(running(values))] if not replicas else []
         for number in range(replicas):

@@ -32,10 +32,10 @@ from scipy import stats
 
 from benchmarks.load import Seen, Visitors
 from benchmarks.processes import disk_mb, family, use
-from benchmarks.question_path import SITE, crawled, headings, running, server_values, website
+from benchmarks.question_path import SITE, headings
 from benchmarks.scale import Words
 from benchmarks.web_load import percentile
-from benchmarks.web_server import ROOT
+from benchmarks.web_server import ROOT, crawl, running, server_values, website
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings.reading import load_settings
 
@@ -161,7 +161,7 @@ def main() -> None:
         made = Website(pages)
         with website(pages) as start:
             values = server_values(data)
-            crawled(values, start)
+            crawl(start, SITE, values)
             questions = headings(values)
             with running(values) as (address, server):
                 runtime = open_runtime(load_settings(values))

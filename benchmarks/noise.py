@@ -14,14 +14,11 @@ their share, the bar being 2 %, and which lines occur how often; `--show` adds t
 from __future__ import annotations
 
 import argparse
-import tempfile
 from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 
-from benchmarks.visitor_sites import crawl, folded
-from server.runtime.runtime import open_runtime
-from server.settings.reading import load_settings
+from benchmarks.visitor_sites import crawled_sites, folded
 
 LINES = Path(__file__).with_name("noise_lines.txt")
 DIGITS = 16
@@ -42,13 +39,7 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print the words of the lines that occur")
     given = parser.parse_args()
     noise = frozenset(LINES.read_text().split())
-    with tempfile.TemporaryDirectory() as temporary:
-        values = {"DATA_DIR": str(given.data or temporary), "LOG_LEVEL": "error"}
-        runtime = open_runtime(load_settings(values))
-        known = {site.id for site in runtime.stores.sites.all() if site.generation}
-        for folder in given.folders:
-            if folder.name not in known:
-                crawl(folder, values)
+    with crawled_sites(given.folders, given.data) as runtime:
         for folder in given.folders:
             chunks = list(runtime.stores.content(folder.name).every_chunk())
             found: Counter[str] = Counter()
@@ -61,7 +52,6 @@ def main() -> None:
             print(f"{folder.name}: {len(chunks)} chunks, {noisy} with noise, {share:.2f} %")
             for line, count in found.most_common():
                 print(f"  {count:4} {print_of(line)}{' ' + line if given.show else ''}")
-        runtime.close()
 
 
 if __name__ == "__main__":

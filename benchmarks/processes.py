@@ -83,5 +83,11 @@ def listening(port: int) -> set[int]:
     return found
 
 
+def cpu_seconds(address: str) -> float:
+    """Return the processor time that the processes of a server of this machine have used so far."""
+    port = int(address.rpartition(":")[2])
+    return sum(one.cpu_s for one in map(use, listening(port)) if one)
+
+
 def _stat(folder: Path) -> list[str]:
     return (folder / "stat").read_text().rpartition(")")[2].split()

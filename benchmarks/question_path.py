@@ -13,20 +13,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import functools
-import http.server
-import os
 import random
-import signal
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -36,7 +27,7 @@ from sqlalchemy.engine import Engine
 from benchmarks.chat import ask_all
 from benchmarks.processes import memory_mb
 from benchmarks.web_load import Connection, percentile, tokens
-from benchmarks.web_server import ROOT
+from benchmarks.web_server import ROOT, crawl, running, server_values, website
 from server.domain.protocols import EmbeddedText
 from server.models.embedded import EmbeddedEmbedder
 from server.runtime.runtime import open_runtime
@@ -50,70 +41,6 @@ WORDINGS = (
 )
 TRACED = 12
 """Questions whose functions and calls are counted."""
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-@contextmanager
-def website(folder: Path) -> Iterator[str]:
-    """The address of the folder."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None: ...
-
-    handler = functools.partial(Quiet, directory=str(folder))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-    finally:
-        server.shutdown()
-
-
-@contextmanager
-def running(values: dict[str, str], command: str = "run") -> Iterator[tuple[str, int]]:
-    """The address of `python -m server run`, or of `web`, and the id of its process."""
-    address = f"http://127.0.0.1:{values['PORT']}"
-    with (Path(values["DATA_DIR"]) / "server.log").open("wb") as log:
-        arguments = [sys.executable, "-m", "server", command]
-        server = subprocess.Popen(arguments, cwd=ROOT, env=os.environ | values, stdout=log, stderr=log)
-    try:
-        end = time.monotonic() + 240
-        while not _is_up(int(values["PORT"])):
-            if time.monotonic() > end:
-                raise TimeoutError("the server did not start")
-            time.sleep(0.2)
-        yield address, server.pid
-    finally:
-        server.send_signal(signal.SIGTERM)
-        server.wait(60)
-
-
-def _is_up(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-def server_values(folder: Path) -> dict[str, str]:
-    """Settings of a server of its own, without limits and without remembered answers."""
-    return {
-        "DATA_DIR": str(folder),
-        "PORT": str(free_port()),
-        "TUNE_ANSWER_CACHE": "0",
-        "LOG_LEVEL": "error",
-        **{name: "1000000/minute" for name in ("VISITOR_LIMIT", "ADDRESS_LIMIT", "TOKEN_LIMIT")},
-    }
-
-
-def crawled(values: dict[str, str], start: str) -> None:
-    """Crawl a website of this machine."""
-    crawl = [sys.executable, "-m", "server", "crawl", start, "--site", SITE, "--allow-private"]
-    subprocess.run(crawl, cwd=ROOT, env=os.environ | values, check=True, stderr=subprocess.DEVNULL)
 
 
 def headings(values: dict[str, str]) -> list[str]:
@@ -237,7 +164,7 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, website(given.pages) as start:
         values = server_values(Path(folder))
-        crawled(values, start)
+        crawl(start, SITE, values)
         questions = headings(values)[: given.questions]
         if len(questions) < 300:
             raise SystemExit(f"{given.pages} gives only {len(questions)} questions; 300 are needed")

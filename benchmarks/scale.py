@@ -40,8 +40,8 @@ from admin.blueprint import blueprint
 from admin.people import sessions
 from benchmarks.dashboard import addresses
 from benchmarks.processes import disk_mb, listening, memory_mb
-from benchmarks.question_path import free_port, running
 from benchmarks.web_load import Connection, percentile, tokens
+from benchmarks.web_server import running
 from crawler.page import Block, Page, content_hash
 from server.backup.shape import write_backup
 from server.domain.answer import Answer, Citation, Message, Outcome
@@ -55,7 +55,7 @@ from server.settings import Settings
 from server.storage.conversations.search import index_rows
 from server.storage.schema.conversations import messages
 from server.version import version
-from tests.servers import chroma_server
+from tests.servers import chroma_server, free_port
 
 DIMENSIONS = 384
 CLUSTERS = 200

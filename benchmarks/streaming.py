@@ -14,8 +14,9 @@ import argparse
 import asyncio
 import json
 
+from benchmarks.processes import cpu_seconds
 from benchmarks.web_load import Asked, Connection, percentile, tokens
-from benchmarks.web_server import cpu_seconds, scripted_server
+from benchmarks.web_server import scripted_server
 
 BAR_S = 0.5
 

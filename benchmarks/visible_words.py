@@ -26,7 +26,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-from benchmarks.question_path import website
+from benchmarks.web_server import website
 from crawler.extractors import SourceDocument, extract
 from tests.conftest import CHROMIUM_FLAGS
 from tests.crawler.marked_pages.gold import words

@@ -33,14 +33,13 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-from benchmarks.learn_ranking import OTHER_LANGUAGE, opened, turns_of
-from benchmarks.visitor_sites import HALVES, half_of, is_page, path_of
+from benchmarks.learn_ranking import OTHER_LANGUAGE, opened
+from benchmarks.visitor_sites import HALVES, half_of, is_expected, turns_of
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.chunk import PageWords
 from server.domain.question import Question
 from server.evaluation.judges.embedded import plain
-from server.runtime.runtime import Runtime, open_runtime
-from server.settings.reading import load_settings
+from server.runtime.runtime import Runtime
 
 
 @dataclass(frozen=True)
@@ -117,14 +116,9 @@ def read(question: dict[str, Any], site: str, answer: Answer, verbatim: tuple[bo
         answer,
         bool(wanted),
         bool(answer.citations) and holds if question.get("must") else None,
-        any(_is_wanted(cited.url, url) for cited in answer.citations for url in wanted),
+        any(is_expected(cited.url, url) for cited in answer.citations for url in wanted),
         verbatim,
     )
-
-
-def _is_wanted(url: str, wanted: str) -> bool:
-    page = "/" + path_of(url).removesuffix(".en")
-    return is_page(url, wanted) or page.endswith(f"/{wanted.lstrip('/')}")
 
 
 def line(name: str, some: Sequence[Read]) -> str:
@@ -184,18 +178,14 @@ def main() -> None:
     parser.add_argument("--show", choices=("all", "wrong"))
     parser.add_argument("--baseline", default="", help="address of a running Docent to ask as well")
     given = parser.parse_args()
-    asked, _ = opened(given)
-    values = {"DATA_DIR": str(given.data), "LOG_LEVEL": "error", "TUNE_ANSWER_CACHE": "0"}
-    runtime = open_runtime(load_settings(values))
     found: list[Read] = []
     baseline: list[Read] = []
-    for name, path in asked.items():
-        questions = [json.loads(row) for row in path.read_text().splitlines() if row.strip()]
-        wanted = [one for one in questions if given.half in (None, half_of(one["id"]))]
-        found += reads(runtime, name, wanted)
-        if given.baseline:
-            baseline += reads_of_server(given.baseline.rstrip("/"), name, wanted)
-    runtime.close()
+    with opened(given) as (runtime, asked, _):
+        for name, questions in asked.items():
+            wanted = [one for one in questions if given.half in (None, half_of(one["id"]))]
+            found += reads(runtime, name, wanted)
+            if given.baseline:
+                baseline += reads_of_server(given.baseline.rstrip("/"), name, wanted)
     for one in found if given.show else ():
         right = one.kept_out if not one.answerable else one.page if one.fact is None else one.fact
         if given.show == "all" or not right:

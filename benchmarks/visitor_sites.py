@@ -20,21 +20,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
-import subprocess
-import sys
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from benchmarks.question_path import website
-from benchmarks.web_server import ROOT
-from server.domain.chunk import Chunk
+from benchmarks.web_server import crawl, website
+from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Question, Turn
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings.reading import load_settings
@@ -78,6 +75,33 @@ def is_page(url: str, wanted: str) -> bool:
     return path_of(url) == path_of(wanted)
 
 
+def is_expected(url: str, wanted: str) -> bool:
+    """Return whether the address is that of an expected page, which may be named from any folder of it on."""
+    page = "/" + path_of(url).removesuffix(".en")
+    return is_page(url, wanted) or page.endswith(f"/{wanted.lstrip('/')}")
+
+
+def page_rank(found: Sequence[ScoredChunk], wanted: Sequence[str]) -> int:
+    """Return the place of the first expected page among the pages found, from 1; 0 for none."""
+    pages = dict.fromkeys(path_of(hit.chunk.url) for hit in found)
+    paths = {path_of(url) for url in wanted}
+    return next((place for place, page in enumerate(pages, 1) if page in paths), 0)
+
+
+def turns_of(question: dict[str, Any]) -> tuple[Turn, ...]:
+    """Return the earlier turns of a question."""
+    said = [turn.get("content") for turn in question.get("history") or () if "content" in turn]
+    pairs = list(zip(said[::2], said[1::2], strict=False)) or [
+        (turn["question"], turn["answer"]) for turn in question.get("history") or ()
+    ]
+    return tuple(Turn(asked, answer, asked, question["lang"]) for asked, answer in pairs)
+
+
+def read_rows(file: Path) -> list[dict[str, Any]]:
+    """Return the objects of a file with one JSON object a line."""
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
 def under_heading(chunk: Chunk, section: str) -> bool:
     """Return whether the chunk stands under the gold heading; the footer has none."""
     headings = {folded(heading) for heading in (*chunk.heading_path, chunk.title)}
@@ -109,25 +133,26 @@ def measured(runtime: Runtime, name: str, questions: Sequence[dict[str, Any]]) -
             and under_heading(chunk, one["section"])
             for chunk in chunks
         )
-        said = [entry["content"] for entry in one["history"]]
-        turns = tuple(
-            Turn(asked, answer, asked, one["lang"])
-            for asked, answer in zip(said[::2], said[1::2], strict=False)
-        )
-        found = pipeline.search(Question(one["question"], name, turns, one["lang"]), 10)
+        found = pipeline.search(Question(one["question"], name, turns_of(one), one["lang"]), 10)
         ranks = [place for place, hit in enumerate(found, 1) if is_gold(hit.chunk, one)]
-        pages = list(dict.fromkeys(path_of(hit.chunk.url) for hit in found))
-        wanted = {path_of(url) for url in one["expected_urls"]}
-        page_rank = next((place for place, page in enumerate(pages, 1) if page in wanted), 0)
-        rank = min(ranks, default=0)
-        yield Row(name, half_of(one["id"]), one["type"], one["question"], held, rank, page_rank)
+        rank, of_page = min(ranks, default=0), page_rank(found, one["expected_urls"])
+        yield Row(name, half_of(one["id"]), one["type"], one["question"], held, rank, of_page)
 
 
-def crawl(folder: Path, values: dict[str, str]) -> None:
-    """Crawl one site under the name of its folder."""
-    with website(folder / "html") as start:
-        command = [sys.executable, "-m", "server", "crawl", start, "--site", folder.name, "--allow-private"]
-        subprocess.run(command, cwd=ROOT, env=os.environ | values, check=True, stderr=subprocess.DEVNULL)
+@contextmanager
+def crawled_sites(folders: Sequence[Path], data: Path | None) -> Iterator[Runtime]:
+    """The data folder, or a temporary one, opened once the site of each folder is in it under the folder's
+    name. No answer comes from the cache."""
+    with tempfile.TemporaryDirectory() as temporary:
+        values = {"DATA_DIR": str(data or temporary), "LOG_LEVEL": "error", "TUNE_ANSWER_CACHE": "0"}
+        with closing(open_runtime(load_settings(values))) as runtime:
+            known = {site.id for site in runtime.stores.sites.all() if site.generation}
+        for folder in folders:
+            if folder.name not in known:
+                with website(folder / "html") as start:
+                    crawl(start, folder.name, values)
+        with closing(open_runtime(load_settings(values))) as runtime:
+            yield runtime
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
@@ -161,20 +186,10 @@ def main() -> None:
     parser.add_argument("--misses", action="store_true", help="list the misses of the tuned half")
     given = parser.parse_args()
     given.folders = [folder for folder in given.folders if (folder / "questions.jsonl").is_file()]
-    with tempfile.TemporaryDirectory() as temporary:
-        values = {"DATA_DIR": str(given.data or temporary), "LOG_LEVEL": "error"}
-        runtime = open_runtime(load_settings(values))
-        known = {site.id for site in runtime.stores.sites.all() if site.generation}
-        runtime.close()
+    rows: list[Row] = []
+    with crawled_sites(given.folders, given.data) as runtime:
         for folder in given.folders:
-            if folder.name not in known:
-                crawl(folder, values)
-        runtime = open_runtime(load_settings(values))
-        rows: list[Row] = []
-        for folder in given.folders:
-            lines = (folder / "questions.jsonl").read_text().splitlines()
-            rows.extend(measured(runtime, folder.name, [json.loads(line) for line in lines if line.strip()]))
-        runtime.close()
+            rows.extend(measured(runtime, folder.name, read_rows(folder / "questions.jsonl")))
     rows = [row for row in rows if given.half in (None, row.half)]
     print("\n".join(table(rows)))
     if given.misses:
