@@ -14,7 +14,11 @@ import argparse
 import json
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 
@@ -123,22 +127,36 @@ def main() -> None:
             )
 
 
-def _run(pages: int, processes: int, journal: str) -> dict[str, float]:
-    server = subprocess.Popen([sys.executable, "-c", SITE, str(pages)], stdout=subprocess.PIPE, text=True)
-    try:
-        assert server.stdout is not None
-        url = f"http://127.0.0.1:{server.stdout.readline().strip()}/"
+def _run(pages: int, processes: int, journal: str) -> dict[str, Any]:
+    with serving(SITE, str(pages)) as url:
+        return printed_by(sys.executable, _CRAWL, url, str(pages), str(processes), journal)
+
+
+@contextmanager
+def serving(code: str, *arguments: str) -> Iterator[str]:
+    """The address of a server in a process of its own, whose code prints its port on 127.0.0.1."""
+    command = [sys.executable, "-c", code, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            yield f"http://127.0.0.1:{server.stdout.readline().strip()}/"
+        finally:
+            server.terminate()
+
+
+def printed_by(python: str, code: str, *arguments: str) -> dict[str, Any]:
+    """Return the JSON object in the last line that this code prints in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "measured.py"
+        script.write_text(code, "utf-8")
         done = subprocess.run(
-            [sys.executable, "-c", _CRAWL, url, str(pages), str(processes), journal],
+            [python, str(script), *arguments],
             stdout=subprocess.PIPE,
             text=True,
             check=True,
-            cwd=ROOT,
+            env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
         )
-    finally:
-        server.terminate()
-        server.wait()
-    result: dict[str, float] = json.loads(done.stdout)
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return result
 
 

@@ -22,15 +22,13 @@ Also times Beautiful Soup's tree against lxml's on the same pages, which is why 
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from benchmarks.crawl_memory import printed_by, serving
+
 DOCENT = "Docent"
 SCRAPY = "Scrapy, same extraction, one process"
 RAG_GPT = "the way of rag-gpt, one process"
@@ -166,36 +164,14 @@ def main() -> None:
 
 def _raced(args: argparse.Namespace, contestants: dict[str, list[str]]) -> dict[str, list[float]]:
     rates: dict[str, list[float]] = {name: [] for name in contestants}
-    command = [sys.executable, "-c", _SERVER, str(args.folder)]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert server.stdout is not None
-        url = f"http://127.0.0.1:{server.stdout.readline().strip()}/"
+    with serving(_SERVER, str(args.folder)) as url:
         for number in range(args.rounds):
             for name, (python, code, extra) in contestants.items():
-                result = _run(python, code, url, extra)
+                result = printed_by(python, code, url, extra)
                 rates[name].append(result["pages"] / result["seconds"])
                 rate = f"{result['pages']:.0f} pages in {result['seconds']:.1f} s"
                 print(f"round {number + 1}: {name}: {rate}", flush=True)
-    finally:
-        server.terminate()
-        server.wait()
     return rates
-
-
-def _run(python: str, code: str, *arguments: str) -> dict[str, float]:
-    with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder) / "contestant.py"
-        script.write_text(code, "utf-8")
-        done = subprocess.run(
-            [python, str(script), *arguments],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
-        )
-    result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return result
 
 
 def _compare_parsers(folder: Path) -> None:

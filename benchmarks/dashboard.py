@@ -18,12 +18,12 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from flask import Flask, session, url_for
+from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
 from admin.blueprint import blueprint
 from admin.people import sessions
-from admin.people.passwords import hash_password
-from server.runtime.runtime import open_runtime
+from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.storage.database import Database
 from server.storage.schema import metadata
@@ -86,23 +86,29 @@ Measured = dict[str, tuple[float, float, int]]
 def measure(folder: Path, given: argparse.Namespace) -> Measured:
     """Every page on one database."""
     runtime = open_runtime(Settings.of(data_dir=folder, database_url=f"sqlite:///{folder / 'docent.db'}"))
-    app = Flask("docent-dashboard")
-    app.secret_key = runtime.configuration.secret_key
-    app.extensions["docent"] = runtime
-    app.register_blueprint(blueprint)
-    browser = app.test_client()
-    operator_id = runtime.people.operators.create("ada@example.com", hash_password("correct horse battery"))
-    with app.test_request_context():
-        sessions.log_in(operator_id)
-        started = dict(session)
-    with browser.session_transaction(path="/admin/") as kept:
-        kept.update(started)
+    app, browser = signed_in(runtime)
     found = {}
     for name, address in addresses(app, runtime.database):
         if given.only in name:
             found[name] = timed(browser, address, given.rounds)
     runtime.close()
     return found
+
+
+def signed_in(runtime: Runtime) -> tuple[Flask, FlaskClient]:
+    """The dashboard of an installation, and the browser of an operator of it."""
+    app = Flask("docent-dashboard")
+    app.secret_key = runtime.configuration.secret_key
+    app.extensions["docent"] = runtime
+    app.register_blueprint(blueprint)
+    browser = app.test_client()
+    operator_id = runtime.people.operators.create(f"{time.time_ns()}@example.com", "unused")
+    with app.test_request_context():
+        sessions.log_in(operator_id)
+        started = dict(session)
+    with browser.session_transaction(path="/admin/") as kept:
+        kept.update(started)
+    return app, browser
 
 
 def timed(browser, address: str, rounds: int) -> tuple[float, float, int]:

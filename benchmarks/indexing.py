@@ -24,7 +24,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.scale import QUERIES, Words
+from benchmarks.scale import QUERIES, Words, timed
 from server.domain.chunk import Chunk
 from server.indexes.tokens import tokens
 from server.indexes.vectors import ChromaVectorIndex, open_chroma
@@ -158,14 +158,7 @@ def embedding_like(rng: np.random.Generator, axes: np.ndarray, count: int) -> np
 
 
 def ask(name: str, asked: Sequence[Any], search: Callable[[Any], object]) -> None:
-    for query in asked[:20]:
-        search(query)
-    wall, cpu = [], []
-    for query in asked:
-        before, before_cpu = time.perf_counter(), time.thread_time()
-        search(query)
-        wall.append((time.perf_counter() - before) * 1000)
-        cpu.append((time.thread_time() - before_cpu) * 1000)
+    wall, cpu = timed(lambda at: search(asked[at]))
     print(
         f"{name}: p50 {at(wall, 50):.2f} ms, p95 {at(wall, 95):.2f} ms; "
         f"cpu p50 {at(cpu, 50):.2f}, p95 {at(cpu, 95):.2f}",

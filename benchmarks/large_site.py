@@ -23,7 +23,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.crawl_memory import ROOT, SITE
+from benchmarks.crawl_memory import ROOT, SITE, serving
+from benchmarks.processes import family
 from server.domain.site import Site
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
@@ -51,16 +52,9 @@ class Watched:
     def look(self, workers: list[subprocess.Popen[bytes]]) -> None:
         """Note the peaks of the workers and of the processes below them."""
         for place, worker in enumerate(workers, 1):
-            for number, pid in enumerate([worker.pid, *_children(worker.pid)]):
+            for number, pid in enumerate([worker.pid, *sorted(family(worker.pid) - {worker.pid})]):
                 name = f"worker {place} ({worker.pid})" + (f", helper {number}" if number else "")
                 self.peaks[name] = max(self.peaks.get(name, 0.0), _peak(pid))
-
-
-def _children(pid: int) -> list[int]:
-    try:
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except OSError:
-        return []
 
 
 def _peak(pid: int) -> float:
@@ -81,16 +75,13 @@ def main() -> None:
     parser.add_argument("--database", default="", help="DATABASE_URL; SQLite in the folder without it")
     parser.add_argument("--trace", action="store_true", help="say which lines hold the memory (slow)")
     args = parser.parse_args()
-    site = [sys.executable, "-c", SITE, str(args.pages), str(args.paragraphs)]
-    with tempfile.TemporaryDirectory() as folder, subprocess.Popen(site, stdout=subprocess.PIPE) as server:
-        try:
-            assert server.stdout is not None
-            url = f"http://127.0.0.1:{int(server.stdout.readline())}/"
-            # Workers that share a data folder need a Chroma server, as `make run` starts one.
-            with chroma_server(Path(folder) / "chroma") as chroma:
-                _run(args, Path(folder), url, chroma)
-        finally:
-            server.terminate()
+    # Workers that share a data folder need a Chroma server, as `make run` starts one.
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serving(SITE, str(args.pages), str(args.paragraphs)) as url,
+        chroma_server(Path(folder) / "chroma") as chroma,
+    ):
+        _run(args, Path(folder), url, chroma)
 
 
 def _run(args: argparse.Namespace, folder: Path, url: str, chroma: str) -> None:

@@ -33,12 +33,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from flask import Flask, session
 from sqlalchemy import func, insert, literal, select, text
 
-from admin.blueprint import blueprint
-from admin.people import sessions
-from benchmarks.dashboard import addresses
+from benchmarks.dashboard import addresses, signed_in
 from benchmarks.processes import disk_mb, listening, memory_mb
 from benchmarks.web_load import Connection, percentile, tokens
 from benchmarks.web_server import running
@@ -141,6 +138,20 @@ class MadeEmbedder:
         return made / np.linalg.norm(made)
 
 
+def timed(search: Callable[[int], object]) -> tuple[list[float], list[float]]:
+    """Milliseconds of searches for QUERIES questions, by their numbers, after WARMING ones that do not count:
+    by the clock, and of the processor in this thread."""
+    for at in range(WARMING):
+        search(at)
+    clock, cpu = [], []
+    for at in range(QUERIES):
+        began, worked = time.perf_counter(), time.thread_time()
+        search(at)
+        clock.append(1000 * (time.perf_counter() - began))
+        cpu.append(1000 * (time.thread_time() - worked))
+    return clock, cpu
+
+
 class Scale:
     """One installation that is filled and measured."""
 
@@ -215,14 +226,7 @@ class Scale:
             began = time.perf_counter()
             search(0)
             self.note(part, f"search, {name}: first", 1000 * (time.perf_counter() - began), "ms")
-            for at in range(WARMING):
-                search(at)
-            clock, cpu = [], []
-            for at in range(QUERIES):
-                began, worked = time.perf_counter(), time.thread_time()
-                search(at)
-                clock.append(1000 * (time.perf_counter() - began))
-                cpu.append(1000 * (time.thread_time() - worked))
+            clock, cpu = timed(search)
             for share in (0.5, 0.95):
                 named = f"search, {name}: p{share * 100:.0f}"
                 self.note(part, named, percentile(clock, share), f"ms (cpu {percentile(cpu, share):.2f})")
@@ -316,17 +320,7 @@ class Scale:
                 index_rows(connection, [tuple(row) for row in rows])
 
     def dashboard(self) -> None:
-        app = Flask("docent-dashboard")
-        app.secret_key = self.runtime.configuration.secret_key
-        app.extensions["docent"] = self.runtime
-        app.register_blueprint(blueprint)
-        browser = app.test_client()
-        operator = self.runtime.people.operators.create(f"{time.time_ns()}@example.com", "unused")
-        with app.test_request_context():
-            sessions.log_in(operator)
-            started = dict(session)
-        with browser.session_transaction(path="/admin/") as kept:
-            kept.update(started)
+        app, browser = signed_in(self.runtime)
         site_id = next(site.id for site in self.runtime.stores.sites.all())
         spent = {}
         for name, address in addresses(app, self.runtime.database):
