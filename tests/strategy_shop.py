@@ -16,6 +16,7 @@ from server.indexes.vectors import ChromaVectorIndex, open_chroma
 from server.indexes.words import SqlWordIndex
 from server.models.embedded import EmbeddedEmbedder
 from server.models.metered import estimate_tokens
+from server.models.openai import OpenAIChat
 from server.retrieval.parts import Deriving, Parts, SideIndexes
 from server.retrieval.table import made_strategy
 from server.storage.content.content import ContentStore
@@ -24,6 +25,7 @@ from server.storage.content.page_facts import PageFactStore, StoredText
 from server.storage.content.reader import PageRecord
 from server.storage.database import Database
 from server.storage.sites.sites import SiteStore
+from tests.servers import HERE
 
 URL = "https://shop.example"
 
@@ -51,6 +53,11 @@ def _empty():
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
     return file
+
+
+def chat(server, name="test"):
+    """The chat model that a server of the tests has."""
+    return OpenAIChat(name, base_url=server.base_url, guard=HERE)
 
 
 class Shop:

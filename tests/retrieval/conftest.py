@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.openai_server import OpenAIServer
 from tests.strategy_shop import Shop
 
 
@@ -18,3 +19,10 @@ def open_shop(tmp_path, model_cache):
     yield open_one
     for shop in opened:
         shop.chroma.close()
+
+
+@pytest.fixture
+def server():
+    """A server of chat models."""
+    with OpenAIServer() as running:
+        yield running

@@ -7,7 +7,6 @@ import pytest
 
 from server.domain.chunk import Changes, Chunk
 from server.domain.derived import BuildStopped, PageFacts, Unwatched, record_id
-from server.models.openai import OpenAIChat
 from server.retrieval.published.contextual import (
     MOST_PAGE,
     MOST_REPLY,
@@ -22,9 +21,7 @@ from server.retrieval.published.contextual import (
     tasks,
 )
 from server.storage.content.reader import PageRecord
-from tests.openai_server import OpenAIServer
-from tests.servers import HERE
-from tests.strategy_shop import URL, Shop
+from tests.strategy_shop import URL, Shop, chat
 
 FILLER = "The weather station on the roof measures wind, rain and sunshine every hour of the day. "
 
@@ -66,14 +63,9 @@ def make(open_shop):
 
 
 @pytest.fixture
-def server():
-    with OpenAIServer() as running:
-        running.script = lambda request: json.dumps({"context": "This is about the Xylo brand."})
-        yield running
-
-
-def chat(server):
-    return OpenAIChat("test", base_url=server.base_url, guard=HERE)
+def server(server):
+    server.script = lambda request: json.dumps({"context": "This is about the Xylo brand."})
+    return server
 
 
 def prompts(server):

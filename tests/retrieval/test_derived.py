@@ -11,16 +11,13 @@ from server.domain.chunk import ScoredChunk
 from server.domain.derived import BuildStopped, Record, Unwatched, record_id
 from server.domain.protocols import ModelError, Prompt
 from server.domain.spending import Used
-from server.models.openai import OpenAIChat
 from server.retrieval.options import StrategyOptions
 from server.retrieval.parts import ranked
 from server.retrieval.published.derived.asking import ModelTask
 from server.retrieval.published.derived.build import Artefact
 from server.retrieval.published.derived.index import derived_kind
 from tests.openai_replies import Fault
-from tests.openai_server import OpenAIServer
-from tests.servers import HERE
-from tests.strategy_shop import chunk
+from tests.strategy_shop import chat, chunk
 
 
 @dataclass(frozen=True)
@@ -83,14 +80,9 @@ def make_shop(open_shop):
 
 
 @pytest.fixture
-def server():
-    with OpenAIServer() as running:
-        running.script = lambda request: "SLOGAN " + request["messages"][-1]["content"].split()[1]
-        yield running
-
-
-def chat(server, name="test"):
-    return OpenAIChat(name, base_url=server.base_url, guard=HERE)
+def server(server):
+    server.script = lambda request: "SLOGAN " + request["messages"][-1]["content"].split()[1]
+    return server
 
 
 def slogans(shop):

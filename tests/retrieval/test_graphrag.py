@@ -9,7 +9,6 @@ import pytest
 from server.domain.chunk import Changes
 from server.domain.derived import BuildStopped, Unwatched
 from server.domain.registry import UnknownName
-from server.models.openai import OpenAIChat
 from server.retrieval.published.derived.asking import ModelTasks
 from server.retrieval.published.derived.build import Kit
 from server.retrieval.published.graphrag import reports as reports_module
@@ -26,8 +25,7 @@ from server.retrieval.published.graphrag.reports import (
 from server.retrieval.table import check_spec
 from tests.openai_replies import Fault
 from tests.openai_server import OpenAIServer
-from tests.servers import HERE
-from tests.strategy_shop import Shop, chunk
+from tests.strategy_shop import Shop, chat, chunk
 
 LAMPS = [
     chunk("l1", "Every Glow Maxi is made by Brass Works. Brass Works is a family firm.", title="Glow Maxi"),
@@ -51,18 +49,11 @@ OVERVIEW = "What are the main topics of this shop?"
 
 
 @pytest.fixture
-def make_shop(tmp_path, model_cache):
-    opened = []
-
+def make_shop(open_shop):
     def make(spec="graphrag", folder="one", model=None):
-        (tmp_path / folder).mkdir(exist_ok=True)
-        shop = Shop(spec, tmp_path / folder, model_cache, model)
-        opened.append(shop)
-        return shop
+        return open_shop(spec, folder, model)
 
-    yield make
-    for shop in opened:
-        shop.chroma.close()
+    return make
 
 
 @pytest.fixture(scope="module")
@@ -96,14 +87,9 @@ def asked(modelled):
 
 
 @pytest.fixture
-def server():
-    with OpenAIServer() as running:
-        running.script = told_by_a_model
-        yield running
-
-
-def chat(server):
-    return OpenAIChat("test", base_url=server.base_url, guard=HERE)
+def server(server):
+    server.script = told_by_a_model
+    return server
 
 
 def told_by_a_model(request):

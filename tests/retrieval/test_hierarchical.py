@@ -7,12 +7,9 @@ import pytest
 from server.domain.chunk import Chunk
 from server.domain.derived import PageFacts, record_id
 from server.domain.question import Query
-from server.models.openai import OpenAIChat
 from server.retrieval.published.hierarchical import HierarchicalOptions, units
 from server.settings.tuning import Tuning
-from tests.openai_server import OpenAIServer
-from tests.servers import HERE
-from tests.strategy_shop import URL, Shop
+from tests.strategy_shop import URL, Shop, chat
 
 FILLER = "It is described here in plain words for everybody who wants to know. "
 
@@ -60,14 +57,9 @@ def make(open_shop):
 
 
 @pytest.fixture
-def server():
-    with OpenAIServer() as running:
-        running.script = lambda request: json.dumps({"summary": "All about looking after a xylotherm."})
-        yield running
-
-
-def chat(server):
-    return OpenAIChat("test", base_url=server.base_url, guard=HERE)
+def server(server):
+    server.script = lambda request: json.dumps({"summary": "All about looking after a xylotherm."})
+    return server
 
 
 def test_a_page_and_its_longer_sections_are_units():

@@ -8,15 +8,12 @@ from scipy.sparse import csr_matrix
 
 from server.domain.derived import PageFacts
 from server.domain.question import Query
-from server.models.openai import OpenAIChat
 from server.retrieval.published.hipporag.graph import pagerank, walks
 from server.retrieval.published.hipporag.likeness import SpellingLikeness
 from server.retrieval.published.hipporag.reading import links_of, passage_links
 from server.retrieval.published.hipporag.strategy import HIPPORAG, HippoRagOptions
 from tests.openai_replies import Fault
-from tests.openai_server import OpenAIServer
-from tests.servers import HERE
-from tests.strategy_shop import Shop, chunk
+from tests.strategy_shop import Shop, chat, chunk
 
 FILM = chunk(
     "film", "The Silver Lantern is a film by Mara Holm about two ferries.", title="The Silver Lantern"
@@ -203,49 +200,37 @@ def told(request):
     )
 
 
-def test_a_model_reads_entities_then_facts_and_picks_facts_for_the_question(tmp_path, model_cache):
-    with OpenAIServer() as server:
-        server.script = told
-        shop = Shop(
-            "hipporag", tmp_path, model_cache, OpenAIChat("test", base_url=server.base_url, guard=HERE)
-        )
-        shop.change(*PAGES)
-        assert len(server.requests) == 2 * len(PAGES)
-        facts = shop.index.live().records["facts"]
-        assert [(fact.text, fact.sources) for fact in facts] == [
-            ("Mara Holm directed The Silver Lantern", ("film",))
-        ]
-        assert ids(shop.found("Who made The Silver Lantern?"))[0] == "film"
-        assert len(server.requests) == 2 * len(PAGES) + 1
-        shop.change(chunk("more", "Visitors like it."))
-        assert len(server.requests) == 2 * len(PAGES) + 3, "only the new chunk is asked about"
-        server.fault = Fault.SERVER_ERROR
-        assert ids(shop.found("Who made The Silver Lantern?"))[0] == "film"
-        assert shop.failures
-        shop.chroma.close()
+def test_a_model_reads_entities_then_facts_and_picks_facts_for_the_question(open_shop, server):
+    server.script = told
+    shop = open_shop("hipporag", model=chat(server))
+    shop.change(*PAGES)
+    assert len(server.requests) == 2 * len(PAGES)
+    facts = shop.index.live().records["facts"]
+    assert [(fact.text, fact.sources) for fact in facts] == [
+        ("Mara Holm directed The Silver Lantern", ("film",))
+    ]
+    assert ids(shop.found("Who made The Silver Lantern?"))[0] == "film"
+    assert len(server.requests) == 2 * len(PAGES) + 1
+    shop.change(chunk("more", "Visitors like it."))
+    assert len(server.requests) == 2 * len(PAGES) + 3, "only the new chunk is asked about"
+    server.fault = Fault.SERVER_ERROR
+    assert ids(shop.found("Who made The Silver Lantern?"))[0] == "film"
+    assert shop.failures
 
 
-def test_where_the_model_recognises_no_fact_hybrid_answers(tmp_path, model_cache):
-    with OpenAIServer() as server:
-        server.script = lambda request: (
-            '{"facts": []}' if "<facts>" in request["messages"][-1]["content"] else told(request)
-        )
-        shop = Shop(
-            "hipporag", tmp_path, model_cache, OpenAIChat("test", base_url=server.base_url, guard=HERE)
-        )
-        shop.change(*PAGES)
-        hits = shop.found("Who made The Silver Lantern?")
-        assert not any("walk" in hit.scores for hit in hits)
-        shop.chroma.close()
+def test_where_the_model_recognises_no_fact_hybrid_answers(open_shop, server):
+    server.script = lambda request: (
+        '{"facts": []}' if "<facts>" in request["messages"][-1]["content"] else told(request)
+    )
+    shop = open_shop("hipporag", model=chat(server))
+    shop.change(*PAGES)
+    hits = shop.found("Who made The Silver Lantern?")
+    assert not any("walk" in hit.scores for hit in hits)
 
 
-def test_replies_that_cannot_be_read_are_replaced_by_phrases(tmp_path, model_cache):
-    with OpenAIServer() as server:
-        server.script = lambda request: '{"entities": 3, "triples": "__import__(1)", "facts": {}}'
-        shop = Shop(
-            "hipporag", tmp_path, model_cache, OpenAIChat("test", base_url=server.base_url, guard=HERE)
-        )
-        shop.change(*PAGES)
-        assert "mara holm" in shop.index.live().facts["phrases"]
-        assert "film" in ids(shop.found("Who made The Silver Lantern?"))
-        shop.chroma.close()
+def test_replies_that_cannot_be_read_are_replaced_by_phrases(open_shop, server):
+    server.script = lambda request: '{"entities": 3, "triples": "__import__(1)", "facts": {}}'
+    shop = open_shop("hipporag", model=chat(server))
+    shop.change(*PAGES)
+    assert "mara holm" in shop.index.live().facts["phrases"]
+    assert "film" in ids(shop.found("Who made The Silver Lantern?"))

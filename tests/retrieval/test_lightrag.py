@@ -7,13 +7,10 @@ import pytest
 
 from server.domain.derived import BuildStopped, Unwatched
 from server.domain.registry import UnknownName
-from server.models.openai import OpenAIChat
 from server.retrieval.published.derived.build import Artefact
 from server.retrieval.table import check_spec
 from tests.openai_replies import Fault
-from tests.openai_server import OpenAIServer
-from tests.servers import HERE
-from tests.strategy_shop import Shop, chunk
+from tests.strategy_shop import chat, chunk
 
 MAXI = chunk("maxi", "The Glow Maxi is made by Brass Works. It has a dimmer.", title="Glow Maxi")
 REPAIRS = chunk("repairs", "Brass Works repairs each Glow Maxi and each Moon Mini.", title="Repairs")
@@ -26,24 +23,17 @@ MODES = ("naive", "local", "global", "hybrid", "mix")
 
 
 @pytest.fixture
-def make_shop(tmp_path, model_cache):
-    opened = []
-
+def make_shop(open_shop):
     def make(spec="lightrag", folder="one", model=None):
-        (tmp_path / folder).mkdir(exist_ok=True)
-        opened.append(Shop(spec, tmp_path / folder, model_cache, model))
-        return opened[-1]
+        return open_shop(spec, folder, model)
 
-    yield make
-    for shop in opened:
-        shop.chroma.close()
+    return make
 
 
 @pytest.fixture
-def server():
-    with OpenAIServer() as running:
-        running.script = told_by_a_model
-        yield running
+def server(server):
+    server.script = told_by_a_model
+    return server
 
 
 def told_by_a_model(request):
@@ -61,10 +51,6 @@ def told_by_a_model(request):
     if len(names) > 1:
         lines.append(f"relation | {names[0]} | {names[1]} | {told['page']}. | shop, {told['page']} | 2")
     return "\n".join(lines)
-
-
-def chat(server):
-    return OpenAIChat("test", base_url=server.base_url, guard=HERE)
 
 
 def entity(shop, name):

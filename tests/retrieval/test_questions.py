@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import count
 
 import pytest
 
@@ -20,7 +21,7 @@ from server.retrieval.published.questions import (
 )
 from tests.openai_server import OpenAIServer
 from tests.servers import HERE
-from tests.strategy_shop import URL, Shop, chunk
+from tests.strategy_shop import URL, chunk
 
 FERRY = chunk("ferry", "The ferry goes twice a week, so allow for five working days.", title="Islands")
 LAMPS = chunk("lamps", "The Glow Maxi is a lamp of brass with a dimmer.", title="Lamps")
@@ -81,21 +82,16 @@ def test_words_of_links_ask_for_a_page_when_they_lead_to_it_alone():
 
 
 @pytest.fixture
-def shop(tmp_path, model_cache):
-    opened = []
+def shop(open_shop):
+    folders = map(str, count())
 
-    def open_shop(spec="questions", model=None, **facts):
-        folder = tmp_path / str(len(opened))
-        folder.mkdir()
-        made = Shop(spec, folder, model_cache, model)
-        opened.append(made)
+    def opened(spec="questions", model=None, **facts):
+        made = open_shop(spec, next(folders), model)
         made.facts.put({f"{URL}/{name}": of_page for name, of_page in facts.items()})
         made.change(FERRY, LAMPS, JOBS)
         return made
 
-    yield open_shop
-    for made in opened:
-        made.chroma.close()
+    return opened
 
 
 ASKED = PageFacts(questions=(("When will my order reach Heligoland?", "Allow for five working days."),))

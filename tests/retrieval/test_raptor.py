@@ -9,14 +9,11 @@ from server.domain.chunk import Chunk
 from server.domain.derived import BuildStopped, PageFacts, Unwatched
 from server.domain.question import Query
 from server.models.metered import estimate_tokens
-from server.models.openai import OpenAIChat
 from server.retrieval.published.derived.asking import ModelTasks
 from server.retrieval.published.derived.build import Kit, SideIndexes
 from server.retrieval.published.raptor.build import build
 from server.retrieval.published.raptor.options import RaptorOptions
-from tests.openai_server import OpenAIServer
-from tests.servers import HERE
-from tests.strategy_shop import URL, chunk
+from tests.strategy_shop import URL, chat, chunk
 
 TOPICS = ("lamp", "kettle", "island", "refund", "bicycle", "window", "garden", "piano", "harbour", "violin")
 WARRANTY = [
@@ -335,10 +332,9 @@ def make(open_shop):
 
 
 @pytest.fixture
-def server():
-    with OpenAIServer() as running:
-        running.script = lambda request: json.dumps({"summary": "All about xylotherms."})
-        yield running
+def server(server):
+    server.script = lambda request: json.dumps({"summary": "All about xylotherms."})
+    return server
 
 
 @pytest.mark.parametrize("spec", ["raptor", "raptor[mode=collapsed]", "raptor[clustering=gmm]"])
@@ -381,7 +377,7 @@ def test_a_question_that_the_embedder_cannot_read_goes_by_words(make):
 
 
 def test_a_model_writes_the_summaries_and_is_asked_once_for_each(make, server):
-    shop = make("raptor", model=OpenAIChat("test", base_url=server.base_url, guard=HERE))
+    shop = make("raptor", model=chat(server))
     shop.change(*WARRANTY)
     asked, made = len(server.requests), len(shop.index.live().by_id)
     assert asked == made
@@ -395,7 +391,7 @@ def test_a_model_writes_the_summaries_and_is_asked_once_for_each(make, server):
 
 def test_a_reply_that_cannot_be_read_leaves_an_extract(make, server):
     server.script = lambda request: "I will not."
-    shop = make(model=OpenAIChat("test", base_url=server.base_url, guard=HERE))
+    shop = make(model=chat(server))
     shop.change(*WARRANTY)
     assert all("will not" not in one.text for one in shop.index.live().by_id.values())
     assert shop.derived.newest(shop.index.key).figures["unread"] > 0
@@ -408,7 +404,7 @@ def test_what_was_paid_for_before_a_stop_is_not_paid_for_again(make, server):
 
     shop = make(
         "raptor[clustering=gmm,cluster_tokens=200]",
-        model=OpenAIChat("test", base_url=server.base_url, guard=HERE),
+        model=chat(server),
     )
     shop.monitor = Stopping()
     with pytest.raises(BuildStopped):

@@ -1,10 +1,8 @@
 """Small-to-big: parts are searched, chunks and what belongs to them are returned."""
 
-from datetime import UTC, datetime
-
 import pytest
 
-from server.domain.chunk import Changes, Chunk
+from server.domain.chunk import Chunk
 from server.domain.derived import Record
 from server.domain.question import Query
 from server.retrieval.published.derived.layered import RecordLayer
@@ -16,7 +14,6 @@ from server.retrieval.published.small_to_big import (
     sections,
     sentences,
 )
-from server.storage.content.reader import PageRecord
 from tests.strategy_shop import URL, Shop
 
 TEXT = (
@@ -99,39 +96,21 @@ KETTLE = [
 class Manual(Shop):
     """A page of several chunks beside short pages."""
 
-    def put(self, texts=KETTLE, removed=()):
-        pages = [
+    def put(self, texts=KETTLE):
+        super().put(
             [Chunk(f"k{len(text)}-{len(texts)}", f"{URL}/kettle", "Kettle", ("Kettle", "Care"), text, at, "en")
              for at, text in enumerate(texts)],
             [Chunk("coast", f"{URL}/coast", "Trips", (), "Our trips lead to the coast by boat. " + FILLER, 0, "en")],
             [Chunk("ko", f"{URL}/ko", "배송", (), "섬으로 보내는 소포는 닷새가 걸립니다. " * 20, 0, "ko")],
-        ]  # fmt: skip
-        new = tuple(chunk for page in pages for chunk in page)
-        self.strategy.builder.index(Changes(new))
-        for page in pages:
-            first = page[0]
-            record = PageRecord(first.url, first.title, "en", first.text, "", "", 0, datetime.now(UTC))
-            old = {chunk.id for chunk in self.content.live.page(first.url)} - {chunk.id for chunk in page}
-            self.content.put_page(record, page, sorted(old))
-        self.strategy.builder.complete(self.text(), self.monitor)
-        self.content.go_live()
-        dead = self.content.dead()
-        self.strategy.builder.forget(dead)
-        self.content.purge(dead)
+        )  # fmt: skip
 
 
 @pytest.fixture
-def make(tmp_path, model_cache):
-    opened = []
-
+def make(open_shop):
     def made(spec="small-to-big", folder="one"):
-        (tmp_path / folder).mkdir()
-        opened.append(Manual(spec, tmp_path / folder, model_cache))
-        return opened[-1]
+        return open_shop(spec, folder, kind=Manual)
 
-    yield made
-    for shop in opened:
-        shop.chroma.close()
+    return made
 
 
 def positions(hits):
