@@ -9,7 +9,6 @@ cache.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import tempfile
@@ -17,6 +16,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+from benchmarks.command_line import argument_parser
 from benchmarks.web_load import Connection, percentile, tokens
 from benchmarks.web_server import running, server_values, until
 from server.runtime.runtime import Runtime, open_runtime
@@ -72,9 +72,7 @@ def measure(address: str, runtime: Runtime, count: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argument_parser(__doc__)
     parser.add_argument("--questions", type=int, default=60)
     parser.add_argument("--nice", type=int, default=10)
     given = parser.parse_args()

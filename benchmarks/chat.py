@@ -10,12 +10,12 @@ VISITOR_LIMIT and ADDRESS_LIMIT must be high enough.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import time
 from contextlib import nullcontext
 
+from benchmarks.command_line import argument_parser
 from benchmarks.processes import cpu_seconds
 from benchmarks.web_load import Asked, Connection, percentile, tokens
 from benchmarks.web_server import scripted_server
@@ -54,9 +54,7 @@ def measure(address: str, site: str, bodies: list[dict], clients: int) -> dict:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argument_parser(__doc__)
     parser.add_argument("ask", nargs="*", default=["How long does delivery take?"], help="questions, in turn")
     parser.add_argument("--address", help="of a running server")
     parser.add_argument("--site", default="shop")

@@ -12,7 +12,6 @@ a question into its query.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -21,6 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks.command_line import argument_parser
 from benchmarks.visitor_sites import HALVES, crawled_sites, half_of, page_rank, read_rows
 from benchmarks.web_server import ROOT
 from server.answering.understanding.language import question_language
@@ -107,9 +107,7 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
 
 def main() -> None:
     """Print the table, and with `--misses` the questions of the tuned half that missed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argument_parser(__doc__)
     parser.add_argument("folders", type=Path, nargs="*")
     parser.add_argument("--half", choices=HALVES, help="only this half")
     parser.add_argument("--data", type=Path, help="data folder to keep; a site in it is not crawled again")

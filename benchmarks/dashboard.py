@@ -23,6 +23,7 @@ from sqlalchemy import func, select
 
 from admin.blueprint import blueprint
 from admin.people import sessions
+from benchmarks.command_line import argument_parser
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.storage.database import Database
@@ -50,9 +51,7 @@ LEFT_OUT = {"admin.static", "admin.conversations_csv", "admin.conversations_json
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argument_parser(__doc__)
     parser.add_argument("--messages", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default="", help="part of the addresses to measure")

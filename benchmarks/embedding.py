@@ -12,7 +12,6 @@ of the five nearest: once with full-precision vectors, once with ours.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import shutil
@@ -31,6 +30,7 @@ from onnx import TensorProto, helper, numpy_helper
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.command_line import argument_parser  # noqa: E402
 from crawler.extractors import SourceDocument  # noqa: E402
 from crawler.extractors.html.extractor import extract  # noqa: E402
 from server.domain.chunk import Chunk  # noqa: E402
@@ -46,9 +46,7 @@ OUTPUT = "last_hidden_state"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argument_parser(__doc__)
     parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "docs")
     parser.add_argument("--chunks", type=int, default=256)
     parser.add_argument("--rounds", type=int, default=5)

@@ -37,6 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from benchmarks.command_line import argument_parser
 from benchmarks.visitor_sites import (
     HALVES,
     crawled_sites,
@@ -319,9 +320,7 @@ def opened(given: argparse.Namespace) -> Iterator[tuple[Runtime, dict[str, list[
 
 def main() -> None:
     """Learn, and print or write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argument_parser(__doc__)
     parser.add_argument("sources", nargs="+")
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--whole", action="store_true", help="learn from both halves")

@@ -8,12 +8,12 @@ model's last layer in which they differ most. `benchmarks.learn_ranking` says wh
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from random import Random
 
 import numpy as np
 
+from benchmarks.command_line import argument_parser
 from benchmarks.web_server import ROOT
 from server.domain.protocols import TOKEN_NUMBERS
 from server.models.embedded import open_session, open_tokenizer, readable
@@ -28,9 +28,7 @@ SECTIONS, TOKENS = 6_000, 20
 
 def main() -> None:
     """Learn, and print how much of the tokens' differences the space keeps."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argument_parser(__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()

@@ -18,7 +18,6 @@ in front of them is one address. Only addresses of this machine are accepted.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import itertools
 import json
@@ -33,6 +32,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from benchmarks.command_line import argument_parser
 from benchmarks.processes import memory_mb
 from benchmarks.question_path import MANUAL, SITE, headings
 from benchmarks.web_load import Connection, percentile
@@ -209,9 +209,7 @@ def own_servers(pages: Path, replicas: int) -> Iterator[tuple[list[str], list[in
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argument_parser(__doc__)
     parser.add_argument("--address", nargs="+", help="of running servers, or of a proxy in front of them")
     parser.add_argument("--site", default=SITE)
     parser.add_argument("--questions", type=Path, help="a question a line, for --address")

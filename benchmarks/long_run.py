@@ -30,6 +30,7 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
+from benchmarks.command_line import argument_parser
 from benchmarks.load import Seen, Visitors
 from benchmarks.processes import disk_mb, family, use
 from benchmarks.question_path import SITE, headings
@@ -146,9 +147,7 @@ def work(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argument_parser(__doc__)
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--rate", type=float, default=2, help="visitors a second")
     parser.add_argument("--every", type=float, default=60, help="seconds between two samples")

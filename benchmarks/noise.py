@@ -13,11 +13,11 @@ their share, the bar being 2 %, and which lines occur how often; `--show` adds t
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 
+from benchmarks.command_line import argument_parser
 from benchmarks.visitor_sites import crawled_sites, folded
 
 LINES = Path(__file__).with_name("noise_lines.txt")
@@ -31,9 +31,7 @@ def print_of(line: str) -> str:
 
 def main() -> None:
     """Print a line for each folder, and one for each line of the list that occurs."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argument_parser(__doc__)
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--data", type=Path, help="data folder to keep; a site in it is not crawled again")
     parser.add_argument("--show", action="store_true", help="print the words of the lines that occur")

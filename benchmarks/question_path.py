@@ -11,7 +11,6 @@ with one client, 190 questions a second with 32, a p95 of 2 s for 500 visitors, 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import random
 import statistics
@@ -25,6 +24,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from benchmarks.chat import ask_all
+from benchmarks.command_line import argument_parser
 from benchmarks.processes import memory_mb
 from benchmarks.web_load import Connection, percentile, tokens
 from benchmarks.web_server import ROOT, crawl, running, server_values, website
@@ -155,9 +155,7 @@ def in_process(values: dict[str, str], questions: list[str]) -> list[tuple[str, 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argument_parser(__doc__)
     parser.add_argument("--pages", type=Path, default=MANUAL if MANUAL.is_dir() else ROOT / "docs")
     parser.add_argument("--questions", type=int, default=2200)
     parser.add_argument("--no-http", action="store_true", help="count in one process only")

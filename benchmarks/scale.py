@@ -17,7 +17,6 @@ is made to its end.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import hashlib
 import itertools
@@ -35,6 +34,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import func, insert, literal, select, text
 
+from benchmarks.command_line import argument_parser
 from benchmarks.dashboard import addresses, signed_in
 from benchmarks.processes import disk_mb, listening, memory_mb
 from benchmarks.web_load import Connection, percentile, tokens
@@ -371,9 +371,7 @@ class Scale:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argument_parser(__doc__)
     parser.add_argument("--chunks", type=int, nargs="*", default=[1000, 100_000, 1_000_000])
     parser.add_argument("--sites", type=int, default=1000)
     parser.add_argument("--site-chunks", type=int, default=1000)

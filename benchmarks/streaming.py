@@ -10,10 +10,10 @@ Bar (design.md): no errors, p95 overhead under 0.5 s on 2 cores.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 
+from benchmarks.command_line import argument_parser
 from benchmarks.processes import cpu_seconds
 from benchmarks.web_load import Asked, Connection, percentile, tokens
 from benchmarks.web_server import scripted_server
@@ -45,9 +45,7 @@ def is_whole(asked: Asked, words: int) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argument_parser(__doc__)
     parser.add_argument("--visitors", type=int, default=500)
     parser.add_argument("--words", type=int, default=8)
     parser.add_argument("--arrive", type=float, default=0.0)

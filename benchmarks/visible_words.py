@@ -15,7 +15,6 @@ around the content, and the lines of the extracted blocks. What only one side ha
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 import shutil
@@ -26,6 +25,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
+from benchmarks.command_line import argument_parser
 from benchmarks.web_server import website
 from crawler.extractors import SourceDocument, extract
 from tests.conftest import CHROMIUM_FLAGS
@@ -155,9 +155,7 @@ def print_compared(browser: Browser, folder: Path, files: Sequence[Path], start:
 
 def main() -> None:
     """Print a line for each folder and the pieces that miss most, or some pages with both sides."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argument_parser(__doc__)
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--pages", type=int, default=60, help="pages of each folder, chosen by lot")
     parser.add_argument("--most", type=int, default=40, help="pieces of text to show of each folder")

@@ -22,7 +22,6 @@ ADDRESS_LIMIT and TOKEN_LIMIT. Its quotes are not checked, because its pages are
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import urllib.request
@@ -33,6 +32,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
+from benchmarks.command_line import argument_parser
 from benchmarks.learn_ranking import OTHER_LANGUAGE, opened
 from benchmarks.visitor_sites import HALVES, half_of, is_expected, turns_of
 from server.domain.answer import Answer, Citation, Outcome
@@ -169,9 +169,7 @@ def grouped(some: Sequence[Read]) -> dict[str, list[Read]]:
 
 def main() -> None:
     """Print the table, and the answers if wanted."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argument_parser(__doc__)
     parser.add_argument("sources", nargs="+")
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--half", choices=HALVES)

@@ -18,7 +18,6 @@ next run.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import tempfile
@@ -30,6 +29,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from benchmarks.command_line import argument_parser
 from benchmarks.web_server import crawl, website
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Question, Turn
@@ -177,9 +177,7 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
 
 def main() -> None:
     """Print the table, and with `--misses` the questions of the tuned half that missed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argument_parser(__doc__)
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--half", choices=HALVES, help="only this half")
     parser.add_argument("--data", type=Path, help="data folder to keep; a site in it is not crawled again")

@@ -10,7 +10,6 @@ into one of 500 messages. Bars (issue and design): 4,096 and 20,480 bytes gzippe
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import mimetypes
@@ -27,6 +26,7 @@ from urllib.parse import unquote, urlsplit
 import brotli
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from benchmarks.command_line import argument_parser
 from server.api.assets.widget_files import WidgetFiles
 from tests.conftest import CHROMIUM_FLAGS
 from tests.widget.service import FILES, Handler, Server, answer, event
@@ -286,9 +286,7 @@ def by_turns(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argument_parser(__doc__)
     parser.add_argument("--pages", type=Path, required=True)
     parser.add_argument("--page", default="index.html")
     parser.add_argument("--rounds", type=int, default=7)
