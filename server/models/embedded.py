@@ -38,7 +38,7 @@ OnProgress = Callable[[str], None]
 def load_graph(cache_dir: Path, on_progress: OnProgress = lambda message: None) -> Path:
     """Return the checked graph file in `cache_dir`, building it first if needed. Raises ModelError."""
     try:
-        return _find(cache_dir, STEM) or _build(cache_dir, STEM, on_progress)
+        return _find(cache_dir) or _build(cache_dir, on_progress)
     except OSError as error:
         raise ModelError(
             "wrong_model",
@@ -48,14 +48,14 @@ def load_graph(cache_dir: Path, on_progress: OnProgress = lambda message: None) 
         ) from error
 
 
-def _find(cache_dir: Path, stem: str) -> Path | None:
-    for path in sorted(cache_dir.glob(f"{stem}-*.onnx")):
-        if path.name == _name(stem, path.read_bytes()):
+def _find(cache_dir: Path) -> Path | None:
+    for path in sorted(cache_dir.glob(f"{STEM}-*.onnx")):
+        if path.name == _name(path.read_bytes()):
             return path
     return None
 
 
-def _build(cache_dir: Path, stem: str, on_progress: OnProgress) -> Path:
+def _build(cache_dir: Path, on_progress: OnProgress) -> Path:
     on_progress("reading the embedded model's weights")
     weights = read_weights(find_model_folder())
     on_progress("quantising the embedded model")
@@ -63,15 +63,16 @@ def _build(cache_dir: Path, stem: str, on_progress: OnProgress) -> Path:
 
     content = build_graph(weights, np.load(TOKEN_SPACE))
     cache_dir.mkdir(parents=True, exist_ok=True)
-    _write_whole(cache_dir / _name(stem, content), content)
+    made = cache_dir / _name(content)
+    _write_whole(made, content)
     for path in cache_dir.glob("minilm-*.onnx"):
-        if path.name != _name(stem, content):
+        if path != made:
             path.unlink(missing_ok=True)
-    return cache_dir / _name(stem, content)
+    return made
 
 
-def _name(stem: str, content: bytes) -> str:
-    return f"{stem}-{hashlib.sha256(content).hexdigest()[:16]}.onnx"
+def _name(content: bytes) -> str:
+    return f"{STEM}-{hashlib.sha256(content).hexdigest()[:16]}.onnx"
 
 
 def _write_whole(path: Path, content: bytes) -> None:
@@ -184,11 +185,7 @@ def open_tokenizer() -> Tokenizer:
     return tokenizer
 
 
-def open_session(
-    graph: Path,
-    *,
-    is_optimised: bool = True,
-) -> onnxruntime.InferenceSession:
+def open_session(graph: Path, *, is_optimised: bool = True) -> onnxruntime.InferenceSession:
     """Return a session for a model file, which starts no threads and frees memory after each text. Our own
     graph `is_optimised` already: more would fuse operators that are faster apart."""
     options = onnxruntime.SessionOptions()
