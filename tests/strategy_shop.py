@@ -82,7 +82,7 @@ class Shop:
         self.replies = ModelReplies(database, "shop")
         self.derived = DerivedStore(database, "shop")
         deriving = Deriving(self.derived, cache(self.side), self.replies, estimate_tokens, (1.0, 2.0))
-        parts = Parts(
+        self.parts = Parts(
             self.embedder,
             self.vectors,
             words,
@@ -92,7 +92,7 @@ class Shop:
             deriving=deriving,
             **parts_given,
         )
-        self.strategy = made_strategy(name, parts) if isinstance(name, str) else name(parts)
+        self.strategy = made_strategy(name, self.parts) if isinstance(name, str) else name(self.parts)
 
     @property
     def index(self):
