@@ -7,6 +7,8 @@ from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
+from server.__main__ import main
+
 FILLER = "".join(
     f"<p>Paragraph {n} of this page speaks about something else entirely.</p>" for n in range(60)
 )
@@ -119,3 +121,11 @@ def serve(site):
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def crawl_shop(folder, pages=SHOP):
+    """Crawl a shop of these pages by a command into this data folder, as its site "shop"; return its address."""
+    with serve(Website("Lantern Shop", pages)) as website:
+        crawl = ["crawl", f"{website.url}/", "--site", "shop", "--allow-private"]
+        assert main(["--set", f"DATA_DIR={folder}", *crawl]) == 0
+    return website.url

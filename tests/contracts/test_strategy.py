@@ -5,12 +5,10 @@ import pytest
 from server.domain.derived import BuildStopped, Unwatched
 from server.domain.protocols import ModelError
 from server.domain.question import Query
-from server.models.openai import OpenAIChat
 from server.retrieval.table import STRATEGIES
 from tests.openai_replies import Fault
 from tests.openai_server import OpenAIServer
-from tests.servers import HERE
-from tests.strategy_shop import Shop, chunk
+from tests.strategy_shop import Shop, chat, chunk
 
 LAMPS = chunk("lamps", "The Glow Maxi is a lamp of brass with a dimmer.", title="Lamps")
 DELIVERY = chunk("delivery", "Parcels to islands take five working days.", title="Delivery")
@@ -175,9 +173,7 @@ def test_a_larger_site_that_grew_and_changed_finds_what_a_fresh_index_finds(
 def test_a_model_that_says_nothing_useful_leaves_a_working_index(derived_name, reply, tmp_path, model_cache):
     with OpenAIServer() as server:
         server.script = lambda request: reply
-        shop = Shop(
-            derived_name, tmp_path, model_cache, OpenAIChat("test", base_url=server.base_url, guard=HERE)
-        )
+        shop = Shop(derived_name, tmp_path, model_cache, chat(server))
         shop.change(LAMPS, DELIVERY, RETURNS)
         assert shop.found("How long do parcels to islands take?")[0].chunk == DELIVERY
         shop.chroma.close()
@@ -186,9 +182,7 @@ def test_a_model_that_says_nothing_useful_leaves_a_working_index(derived_name, r
 def test_a_model_that_fails_ends_the_build_and_leaves_the_state_before(derived_name, tmp_path, model_cache):
     with OpenAIServer() as server:
         server.script = lambda request: "{}"
-        shop = Shop(
-            derived_name, tmp_path, model_cache, OpenAIChat("test", base_url=server.base_url, guard=HERE)
-        )
+        shop = Shop(derived_name, tmp_path, model_cache, chat(server))
         shop.change(LAMPS, DELIVERY)
         asked = len(server.requests)
         server.fault = Fault.SERVER_ERROR
@@ -205,9 +199,7 @@ def test_a_model_that_fails_ends_the_build_and_leaves_the_state_before(derived_n
 def test_the_plan_tells_the_calls_and_what_was_paid_is_not_paid_again(derived_name, tmp_path, model_cache):
     with OpenAIServer() as server:
         server.script = lambda request: "{}"
-        shop = Shop(
-            derived_name, tmp_path, model_cache, OpenAIChat("test", base_url=server.base_url, guard=HERE)
-        )
+        shop = Shop(derived_name, tmp_path, model_cache, chat(server))
         assert shop.strategy.builder.derives
         shop.change(LAMPS, DELIVERY)
         shop.begin(RETURNS)

@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from server.__main__ import main
 from server.domain.derived import BuildStopped
 from server.runtime.runtime import open_runtime
 from server.settings.reading import load_settings
-from tests.websites import SHOP, Website, serve
+from tests.websites import crawl_shop
 
 DOCUMENTS = (
     ("delivery", "Delivery", "Parcels inside the country arrive within two working days.\n\nParcels to islands take five "
@@ -92,7 +91,5 @@ class Watch:
 @pytest.fixture(scope="module")
 def indexed_shop(data):
     """The data folder, with the crawled shop in it."""
-    with serve(Website("Lantern Shop", SHOP)) as website:
-        crawl = ["crawl", f"{website.url}/", "--site", "shop", "--allow-private"]
-        assert main(["--set", f"DATA_DIR={data}", *crawl]) == 0
+    crawl_shop(data)
     return data

@@ -8,7 +8,7 @@ from server.__main__ import main
 from server.evaluation.candidates import names_something
 from server.evaluation.questions import read_questions
 from tests.openai_server import OpenAIServer
-from tests.websites import Website, serve
+from tests.websites import crawl_shop
 
 FAQ = {"@context": "https://schema.org", "@type": "FAQPage", "mainEntity": [
     {"@type": "Question", "name": "Do you ship to the moon?",
@@ -39,10 +39,7 @@ def shop(tmp_path_factory, model_cache):
     """A data folder with the indexed shop, and its address."""
     folder = tmp_path_factory.mktemp("data")
     (folder / "models").symlink_to(model_cache)
-    with serve(Website("Lantern Shop", SITE)) as website:
-        crawl = ["crawl", f"{website.url}/", "--site", "shop", "--allow-private"]
-        assert main(["--set", f"DATA_DIR={folder}", *crawl]) == 0
-    return folder, website.url
+    return folder, crawl_shop(folder, SITE)
 
 
 @pytest.fixture

@@ -9,14 +9,13 @@ from flask import session
 
 from admin.people import sessions
 from admin.people.passwords import hash_password
-from server.__main__ import main
 from server.domain.roles import Role
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.settings.reading import load_settings
 from tests.admin.conftest import Browser, make_app
 from tests.openai_server import OpenAIServer
-from tests.websites import SHOP, Website, serve
+from tests.websites import crawl_shop
 
 KEY = "sk-a-secret-key-of-the-tests"
 ASKED = "How long do parcels to islands take?"
@@ -28,9 +27,7 @@ def indexed_shop(tmp_path_factory, model_cache):
     """The data folder, with the crawled shop in it."""
     folder = tmp_path_factory.mktemp("data")
     (folder / "models").symlink_to(model_cache)
-    with serve(Website("Lantern Shop", SHOP)) as website:
-        crawl = ["crawl", f"{website.url}/", "--site", "shop", "--allow-private"]
-        assert main(["--set", f"DATA_DIR={folder}", *crawl]) == 0
+    crawl_shop(folder)
     return folder
 
 
