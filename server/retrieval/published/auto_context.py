@@ -4,7 +4,6 @@ A model says it in a title and one sentence; without a model the page itself doe
 above it, its description or first sentence, and its headings.
 """
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +13,13 @@ from itertools import groupby
 from server.domain.chunk import Chunk
 from server.domain.protocols import Prompt
 from server.domain.sentences import prose_lines, split_sentences
-from server.retrieval.published.derived.asking import ModelTask, reply_object, reply_text, shortened
+from server.retrieval.published.derived.asking import (
+    ModelTask,
+    as_data,
+    reply_object,
+    reply_text,
+    shortened,
+)
 from server.retrieval.published.derived.build import Kit
 
 MOST_INPUT = 24_000
@@ -130,8 +135,7 @@ def first_sentence(chunks: Sequence[Chunk]) -> str:
 
 def _prompt(title: str, section: str, chunks: Sequence[Chunk]) -> Prompt:
     text = "\n\n".join(chunk.text for chunk in chunks)[:MOST_INPUT]
-    # As JSON no text can end before its quotation mark does: what pages say stays data.
-    data = json.dumps({"title": title, "section": section, "text": text}, ensure_ascii=False)
+    data = as_data({"title": title, "section": section, "text": text})
     return Prompt(RULES, data, max_tokens=160, json=True)
 
 

@@ -5,7 +5,6 @@ Without a model the page itself says it: the pages above, what it defines, the h
 key terms of the neighbouring chunks. A chat model adds one or two sentences for each chunk.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from server.domain.derived import PageFacts, Record, record_id
 from server.domain.protocols import Prompt
 from server.domain.question import Query
 from server.retrieval.options import StrategyOptions
-from server.retrieval.published.derived.asking import ModelTask, reply_text, shortened
+from server.retrieval.published.derived.asking import ModelTask, as_data, reply_text, shortened
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.derived.index import DerivedIndex, DerivedSearch, derived_kind
 from server.retrieval.published.derived.layered import LayeredSearch, with_dense_as
@@ -194,10 +193,8 @@ def tasks(chunks: Sequence[Chunk]) -> list[ModelTask[str]]:
     for chunk, start in zip(chunks, starts, strict=True):
         page = {"title": chunks[0].title, "text": part_of(whole, start, len(chunk.text))}
         excerpt = {"headings": [chunk.title, *chunk.heading_path], "text": chunk.text}
-        # As JSON no text can end before its quotation mark does: what pages say stays data.
-        first = json.dumps({"page": page}, ensure_ascii=False)
-        second = json.dumps({"excerpt": excerpt}, ensure_ascii=False)
-        made.append(ModelTask(Prompt(RULES, f"{first}\n{second}", TOKENS, json=True), read, partial(str, "")))
+        user = f"{as_data({'page': page})}\n{as_data({'excerpt': excerpt})}"
+        made.append(ModelTask(Prompt(RULES, user, TOKENS, json=True), read, partial(str, "")))
     return made
 
 

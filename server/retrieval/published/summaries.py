@@ -6,7 +6,6 @@ that they do not repeat each other (maximal marginal relevance), and returned in
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
@@ -24,7 +23,7 @@ from server.domain.protocols import Prompt
 from server.domain.sentences import lines, prose_lines, split_sentences
 from server.indexes.tokens import page_tokens
 from server.languages.scripts import UNSPACED_CHARACTER
-from server.retrieval.published.derived.asking import ModelTask, reply_text, shortened
+from server.retrieval.published.derived.asking import ModelTask, as_data, reply_text, shortened
 
 MOST_SENTENCES = 300
 """Only so many are compared; of longer texts the first ones of each, in turn."""
@@ -91,8 +90,7 @@ def summary_task(
     shown = list(texts)
     if sum(map(len, texts)) > MOST_INPUT:
         shown = lexrank(texts, MOST_INPUT, language)
-    # As JSON no text can end before its quotation mark does: what pages say stays data.
-    data = json.dumps({"title": title, "texts": shown, "tokens": most_tokens}, ensure_ascii=False)
+    data = as_data({"title": title, "texts": shown, "tokens": most_tokens})
     prompt = Prompt(RULES, data, max_tokens=OVER * most_tokens + 30, json=True)
     longest = OVER * chars_of(most_tokens, texts)
     return ModelTask(prompt, lambda reply: shortened(reply_text(reply, "summary"), longest), twin)

@@ -7,7 +7,7 @@ before is kept, so the next build goes on from there.
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -160,6 +160,12 @@ class ModelTasks:
         return record_id(
             self.model.name, prompt.system, prompt.user, str(prompt.max_tokens), str(prompt.json)
         )
+
+
+def as_data(values: Mapping[str, object]) -> str:
+    """Return what pages and visitors say as one JSON object for a prompt. No text in it can end before its
+    quotation mark does, so it stays data."""
+    return json.dumps(values, ensure_ascii=False)
 
 
 def reply_object(reply: str) -> dict[str, object]:

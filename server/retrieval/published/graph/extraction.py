@@ -27,7 +27,7 @@ from server.domain.protocols import Prompt
 from server.domain.sentences import plain_heading, plain_title, prose_lines, split_sentences
 from server.indexes.tokens import letters_of
 from server.languages.stop_words import STOP_WORDS
-from server.retrieval.published.derived.asking import ModelTask
+from server.retrieval.published.derived.asking import ModelTask, as_data
 from server.retrieval.published.derived.build import Kit, watched
 from server.retrieval.published.graph.phrases import phrase_key, phrases
 
@@ -345,12 +345,12 @@ def _task(rules: str, chunk: Chunk, words: WordedExtraction) -> ModelTask[tuple[
 
 
 def _task_again(rules: str, chunk: Chunk, before: EntityExtraction, turn: int) -> ModelTask[EntityExtraction]:
-    told = json.dumps({"read before": written(before), "pass": turn + 2}, ensure_ascii=False)
+    told = as_data({"read before": written(before), "pass": turn + 2})
     prompt = Prompt(f"{rules}\n{AGAIN}", f"{passage(chunk)}\n{told}", MOST_TOKENS)
     return ModelTask(prompt, read, EntityExtraction)
 
 
 def passage(chunk: Chunk, **more: object) -> str:
     """The JSON object that a model is given for a chunk."""
-    told = {"page": chunk.title, "heading": " › ".join(chunk.heading_path), "text": chunk.text, **more}
-    return json.dumps(told, ensure_ascii=False)
+    heading = " › ".join(chunk.heading_path)
+    return as_data({"page": chunk.title, "heading": heading, "text": chunk.text, **more})

@@ -7,7 +7,6 @@ themes too. Reports are written from the deepest level up, so that a large one c
 parts.
 """
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ import numpy as np
 from server.domain.derived import Monitor
 from server.domain.protocols import Prompt
 from server.retrieval.parts import in_turn
-from server.retrieval.published.derived.asking import ModelTask, reply_object, reply_text
+from server.retrieval.published.derived.asking import ModelTask, as_data, reply_object, reply_text
 from server.retrieval.published.derived.build import Kit, watched
 from server.retrieval.published.graph.extraction import cleaned, heads_of
 from server.retrieval.published.graph.phrases import NameFinder, phrase_key
@@ -325,7 +324,7 @@ class ReportWriter:
     def _task(self, at: int, twin: CommunityReport) -> ModelTask[CommunityReport]:
         statements = self._context(at) or [Statement(twin.summary, twin.chunks)]
         numbered = [{"number": n, "text": one.text} for n, one in enumerate(statements, 1)]
-        told = json.dumps({"about": self._named(at)[:20], "statements": numbered}, ensure_ascii=False)
+        told = as_data({"about": self._named(at)[:20], "statements": numbered})
         prompt = Prompt(RULES, told, MOST_TOKENS, json=True)
         return ModelTask(prompt, partial(read_report, statements=statements, twin=twin), lambda: twin)
 

@@ -10,7 +10,6 @@ community or theme had its turn comes later. With a model, it reads the reports 
 points itself.
 """
 
-import json
 import math
 import random
 from collections import Counter
@@ -26,7 +25,7 @@ from server.domain.protocols import ChatModel, Prompt, Vector
 from server.domain.question import Query
 from server.languages.stop_words import STOP_WORDS
 from server.retrieval.fusion import WordScores
-from server.retrieval.published.derived.asking import AT_ONCE, reply_list
+from server.retrieval.published.derived.asking import AT_ONCE, as_data, reply_list
 from server.retrieval.published.graph.extraction import cleaned
 from server.retrieval.published.graph.phrases import phrase_key, phrases
 from server.retrieval.published.graphrag.stored import GraphView
@@ -396,5 +395,4 @@ def _point(told: object, reports: Sequence[int]) -> MappedPoint | None:
 
 def _prompt(question: str, view: GraphView, reports: Sequence[int]) -> Prompt:
     shown = [{"id": n, "text": view.reports[at].text} for n, at in enumerate(reports, 1)]
-    told = json.dumps({"question": question, "reports": shown}, ensure_ascii=False)
-    return Prompt(MAP_RULES, told, MOST_MAP_TOKENS, json=True)
+    return Prompt(MAP_RULES, as_data({"question": question, "reports": shown}), MOST_MAP_TOKENS, json=True)

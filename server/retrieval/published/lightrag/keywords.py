@@ -1,6 +1,5 @@
 """What a question names, and what it is about: low-level and high-level keywords."""
 
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +8,7 @@ from server.indexes.tokens import letters_of
 from server.languages.loader import every_word
 from server.languages.scripts import UNSPACED_CHARACTER
 from server.languages.stop_words import STOP_WORDS
-from server.retrieval.published.derived.asking import reply_object
+from server.retrieval.published.derived.asking import as_data, reply_object
 from server.retrieval.published.graph.phrases import phrase_key, phrases
 
 RULES = """\
@@ -41,10 +40,9 @@ class Keywords:
 
 def asked_of(model: ChatModel, question: str) -> Keywords:
     """By one call. Raises ModelError, and ValueError for a reply that cannot be read."""
-    data = json.dumps({"question": question}, ensure_ascii=False)
-    return read_keywords(
-        model.complete(Prompt(RULES, data, max_tokens=200, json={"high": [str], "low": [str]}))
-    )
+    data = as_data({"question": question})
+    prompt = Prompt(RULES, data, max_tokens=200, json={"high": [str], "low": [str]})
+    return read_keywords(model.complete(prompt))
 
 
 def read_keywords(reply: str) -> Keywords:
