@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from server.domain.chunk import Changes, Chunk
-from server.domain.derived import Unwatched
+from server.domain.derived import BuildStopped, Unwatched
 from server.domain.question import Query
 from server.domain.site import Site
 from server.indexes.vectors import ChromaVectorIndex, open_chroma
@@ -32,6 +32,18 @@ URL = "https://shop.example"
 
 def chunk(id, text, *, title="Help", language="en", position=0):
     return Chunk(id, f"{URL}/{id}", title, (), text, position, language)
+
+
+class StopsAfter(Unwatched):
+    """Ends a build after so many calls of the model."""
+
+    def __init__(self, calls):
+        self.left = calls
+
+    def spent(self, used):
+        self.left -= used.calls
+        if self.left <= 0:
+            raise BuildStopped("enough")
 
 
 @cache

@@ -25,7 +25,7 @@ from server.retrieval.published.graphrag.reports import (
 from server.retrieval.table import check_spec
 from tests.openai_replies import Fault
 from tests.openai_server import OpenAIServer
-from tests.strategy_shop import Shop, chat, chunk
+from tests.strategy_shop import Shop, StopsAfter, chat, chunk
 
 LAMPS = [
     chunk("l1", "Every Glow Maxi is made by Brass Works. Brass Works is a family firm.", title="Glow Maxi"),
@@ -353,16 +353,8 @@ def _joined(one, other, random):
 
 
 def test_a_stopped_build_goes_on_where_it_ended(make_shop, server):
-    class Stops(Unwatched):
-        calls = 0
-
-        def spent(self, used):
-            self.calls += used.calls
-            if self.calls >= 8:
-                raise BuildStopped("enough")
-
     shop = make_shop(model=chat(server))
-    shop.monitor = Stops()
+    shop.monitor = StopsAfter(8)
     with pytest.raises(BuildStopped):
         shop.begin(*SITE)
     asked = len(server.requests)

@@ -10,7 +10,7 @@ from server.domain.registry import UnknownName
 from server.retrieval.published.derived.build import Artefact
 from server.retrieval.table import check_spec
 from tests.openai_replies import Fault
-from tests.strategy_shop import chat, chunk
+from tests.strategy_shop import StopsAfter, chat, chunk
 
 MAXI = chunk("maxi", "The Glow Maxi is made by Brass Works. It has a dimmer.", title="Glow Maxi")
 REPAIRS = chunk("repairs", "Brass Works repairs each Glow Maxi and each Moon Mini.", title="Repairs")
@@ -188,19 +188,9 @@ def test_where_the_model_fails_the_question_s_own_words_are_the_keywords(make_sh
     assert shop.failures == [kind]
 
 
-class Stops(Unwatched):
-    def __init__(self, after):
-        self.left = after
-
-    def spent(self, used):
-        self.left -= 1
-        if not self.left:
-            raise BuildStopped
-
-
 def test_a_build_that_was_stopped_goes_on_with_what_the_model_said(make_shop, server):
     shop = make_shop("lightrag[gleanings=0]", model=chat(server))
-    shop.monitor = Stops(after=2)
+    shop.monitor = StopsAfter(2)
     with pytest.raises(BuildStopped):
         shop.change(*SITE)
     shop.monitor = Unwatched()

@@ -13,7 +13,7 @@ from server.retrieval.published.derived.asking import ModelTasks
 from server.retrieval.published.derived.build import Kit, SideIndexes
 from server.retrieval.published.raptor.build import build
 from server.retrieval.published.raptor.options import RaptorOptions
-from tests.strategy_shop import URL, chat, chunk
+from tests.strategy_shop import URL, StopsAfter, chat, chunk
 
 TOPICS = ("lamp", "kettle", "island", "refund", "bicycle", "window", "garden", "piano", "harbour", "violin")
 WARRANTY = [
@@ -398,15 +398,8 @@ def test_a_reply_that_cannot_be_read_leaves_an_extract(make, server):
 
 
 def test_what_was_paid_for_before_a_stop_is_not_paid_for_again(make, server):
-    class Stopping(Unwatched):
-        def spent(self, used):
-            raise BuildStopped
-
-    shop = make(
-        "raptor[clustering=gmm,cluster_tokens=200]",
-        model=chat(server),
-    )
-    shop.monitor = Stopping()
+    shop = make("raptor[clustering=gmm,cluster_tokens=200]", model=chat(server))
+    shop.monitor = StopsAfter(1)
     with pytest.raises(BuildStopped):
         shop.begin(*WARRANTY)
     paid = len(server.requests)
