@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -82,8 +82,8 @@ def row_of(
     if isinstance(candidates, list) and candidates:
         found = [str(candidate["chunk"]) for candidate in candidates[:CONTEXTS]]
     usage = answer.trace.get("usage")
-    return EvaluatedRow(
-        *(row.id, row.type, row.question, row.ranked_urls, verdicts, search_ms),
+    return replace(
+        row,
         answer={**response("", "", answer), "trace": answer.trace},
         contexts=found,
         answer_ms=round(sum(answer.timings_ms.values()), 2),
