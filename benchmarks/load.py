@@ -80,9 +80,9 @@ class Seen:
 class Visitors:
     """Visitors of one site on one or more addresses."""
 
-    def __init__(self, addresses: Sequence[str], site: str, questions: Sequence[str], seed: int = 1) -> None:
+    def __init__(self, addresses: Sequence[str], site: str, questions: Sequence[str]) -> None:
         self._addresses = itertools.cycle(addresses)
-        self._site, self._drawn = site, random.Random(seed)
+        self._site, self._drawn = site, random.Random(1)
         self._questions = itertools.cycle(questions)
 
     async def arrive(self, rate: float, seconds: float, seen: Seen) -> None:

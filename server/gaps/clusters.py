@@ -158,9 +158,6 @@ class Clusters:
         for cluster in known:
             self.put(cluster)
 
-    def __len__(self) -> int:
-        return len(self._by_id)
-
     def get(self, id: str) -> Cluster:
         """Raises KeyError."""
         return self._by_id[id]

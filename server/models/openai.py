@@ -257,7 +257,9 @@ class OpenAIChat:
                     begun = True
                     yield piece
             if not ending:
-                raise self._broken_off(begun)
+                if begun:
+                    raise httpx2.RemoteProtocolError("the stream has no end")
+                raise not_the_protocol(self._endpoint, "no event in the stream")
             if ending[0] in _CUT:
                 raise self._cut(ending[0], begun=begun)
 
@@ -334,11 +336,6 @@ class OpenAIChat:
             )
         _report(data)
         return data
-
-    def _broken_off(self, begun: bool) -> Exception:
-        if begun:
-            return httpx2.RemoteProtocolError("the stream has no end")
-        return not_the_protocol(self._endpoint, "no event in the stream")
 
     def _cut(self, ending: str, *, begun: bool) -> ModelError:
         """Return the error for a reply that is not whole."""
