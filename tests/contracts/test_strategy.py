@@ -7,8 +7,7 @@ from server.domain.protocols import ModelError
 from server.domain.question import Query
 from server.retrieval.table import STRATEGIES
 from tests.openai_replies import Fault
-from tests.openai_server import OpenAIServer
-from tests.strategy_shop import Shop, chat, chunk
+from tests.strategy_shop import chat, chunk
 
 LAMPS = chunk("lamps", "The Glow Maxi is a lamp of brass with a dimmer.", title="Lamps")
 DELIVERY = chunk("delivery", "Parcels to islands take five working days.", title="Delivery")
@@ -17,10 +16,8 @@ KOREAN = chunk("korean", "섬으로 보내는 소포는 영업일 기준 닷새�
 
 
 @pytest.fixture(params=list(STRATEGIES))
-def shop(request, tmp_path, model_cache):
-    made = Shop(request.param, tmp_path, model_cache)
-    yield made
-    made.chroma.close()
+def shop(request, open_shop):
+    return open_shop(request.param)
 
 
 def test_an_empty_site_finds_nothing(shop):
@@ -53,21 +50,18 @@ def test_what_is_being_built_is_not_seen_before_it_is_live(shop):
     assert [hit.chunk for hit in shop.found("parcels to islands, brass lamp")] == [LAMPS]
 
 
-def test_after_additions_changes_and_removals_it_finds_what_a_fresh_index_finds(shop, tmp_path, model_cache):
+def test_after_additions_changes_and_removals_it_finds_what_a_fresh_index_finds(shop, open_shop):
     changed = chunk("lamps2", "The Glow Maxi is a lamp of steel.", title="Lamps")
     shop.change(LAMPS, RETURNS)
     shop.change(DELIVERY)
     shop.change(changed, removed=["lamps"])
     shop.change(removed=["delivery"])
-    folder = tmp_path / "fresh"
-    folder.mkdir()
-    fresh = Shop(shop.strategy.name, folder, model_cache)
+    fresh = open_shop(shop.strategy.name, "fresh")
     fresh.change(RETURNS, changed)
     for text in ("steel lamp", "parcels to islands", "post office box"):
         now, anew = shop.found(text), fresh.found(text)
         assert [hit.chunk.id for hit in now] == [hit.chunk.id for hit in anew]
         assert [hit.score for hit in now] == pytest.approx([hit.score for hit in anew], abs=0.02)
-    fresh.chroma.close()
 
 
 @pytest.mark.parametrize("shop", ["lexical", "hybrid"], indirect=True)
@@ -140,20 +134,15 @@ def derived_name(request):
     return request.param
 
 
-def test_a_larger_site_that_grew_and_changed_finds_what_a_fresh_index_finds(
-    derived_name, tmp_path, model_cache
-):
-    grown_folder, fresh_folder = tmp_path / "grown", tmp_path / "fresh"
-    grown_folder.mkdir()
-    fresh_folder.mkdir()
+def test_a_larger_site_that_grew_and_changed_finds_what_a_fresh_index_finds(derived_name, open_shop):
     first, added = [shelf(place) for place in PLACES[:8]], [shelf(place) for place in PLACES[8:]]
     changed = shelf("Amber", "candles", "v2")
-    grown = Shop(derived_name, grown_folder, model_cache)
+    grown = open_shop(derived_name, "grown")
     grown.change(*first)
     grown.change(*added)
     grown.change(changed, removed=["amber"])
     grown.change(removed=["isle"])
-    fresh = Shop(derived_name, fresh_folder, model_cache)
+    fresh = open_shop(derived_name, "fresh")
     fresh.change(*first[1:], added[1], changed)
     for text in (
         "Who opened the shop in Cedar Harbour?",
@@ -165,51 +154,43 @@ def test_a_larger_site_that_grew_and_changed_finds_what_a_fresh_index_finds(
         assert [hit.chunk.id for hit in now] == [hit.chunk.id for hit in anew], text
         assert [hit.score for hit in now] == pytest.approx([hit.score for hit in anew], abs=0.02)
         assert {hit.chunk.id for hit in now}.isdisjoint({"amber", "isle"})
-    grown.chroma.close()
-    fresh.chroma.close()
 
 
 @pytest.mark.parametrize("reply", ["{}", "no", "[1, 2", "\u0000", '{"answer": "Lanterns. [1]"}'])
-def test_a_model_that_says_nothing_useful_leaves_a_working_index(derived_name, reply, tmp_path, model_cache):
-    with OpenAIServer() as server:
-        server.script = lambda request: reply
-        shop = Shop(derived_name, tmp_path, model_cache, chat(server))
-        shop.change(LAMPS, DELIVERY, RETURNS)
-        assert shop.found("How long do parcels to islands take?")[0].chunk == DELIVERY
-        shop.chroma.close()
+def test_a_model_that_says_nothing_useful_leaves_a_working_index(derived_name, reply, open_shop, server):
+    server.script = lambda request: reply
+    shop = open_shop(derived_name, model=chat(server))
+    shop.change(LAMPS, DELIVERY, RETURNS)
+    assert shop.found("How long do parcels to islands take?")[0].chunk == DELIVERY
 
 
-def test_a_model_that_fails_ends_the_build_and_leaves_the_state_before(derived_name, tmp_path, model_cache):
-    with OpenAIServer() as server:
-        server.script = lambda request: "{}"
-        shop = Shop(derived_name, tmp_path, model_cache, chat(server))
-        shop.change(LAMPS, DELIVERY)
-        asked = len(server.requests)
-        server.fault = Fault.SERVER_ERROR
-        if asked:
-            with pytest.raises(ModelError):
-                shop.begin(RETURNS)
-        assert shop.found("How long do parcels to islands take?")[0].chunk == DELIVERY
-        server.fault = None
-        shop.change(RETURNS)
-        assert "returns" in [hit.chunk.id for hit in shop.found("post office box")]
-        shop.chroma.close()
+def test_a_model_that_fails_ends_the_build_and_leaves_the_state_before(derived_name, open_shop, server):
+    server.script = lambda request: "{}"
+    shop = open_shop(derived_name, model=chat(server))
+    shop.change(LAMPS, DELIVERY)
+    asked = len(server.requests)
+    server.fault = Fault.SERVER_ERROR
+    if asked:
+        with pytest.raises(ModelError):
+            shop.begin(RETURNS)
+    assert shop.found("How long do parcels to islands take?")[0].chunk == DELIVERY
+    server.fault = None
+    shop.change(RETURNS)
+    assert "returns" in [hit.chunk.id for hit in shop.found("post office box")]
 
 
-def test_the_plan_tells_the_calls_and_what_was_paid_is_not_paid_again(derived_name, tmp_path, model_cache):
-    with OpenAIServer() as server:
-        server.script = lambda request: "{}"
-        shop = Shop(derived_name, tmp_path, model_cache, chat(server))
-        assert shop.strategy.builder.derives
-        shop.change(LAMPS, DELIVERY)
-        shop.begin(RETURNS)
-        text = shop.text()
-        assert shop.strategy.builder.is_current(text)
-        assert shop.strategy.builder.plan(text).calls == 0
-        before = len(server.requests)
-        shop.strategy.builder.complete(text, Unwatched())
-        assert len(server.requests) == before, "what is built is not built again"
-        shop.chroma.close()
+def test_the_plan_tells_the_calls_and_what_was_paid_is_not_paid_again(derived_name, open_shop, server):
+    server.script = lambda request: "{}"
+    shop = open_shop(derived_name, model=chat(server))
+    assert shop.strategy.builder.derives
+    shop.change(LAMPS, DELIVERY)
+    shop.begin(RETURNS)
+    text = shop.text()
+    assert shop.strategy.builder.is_current(text)
+    assert shop.strategy.builder.plan(text).calls == 0
+    before = len(server.requests)
+    shop.strategy.builder.complete(text, Unwatched())
+    assert len(server.requests) == before, "what is built is not built again"
 
 
 class StopsAt:
@@ -227,8 +208,8 @@ class StopsAt:
         pass
 
 
-def test_a_build_that_is_stopped_anywhere_leaves_the_state_before(derived_name, tmp_path, model_cache):
-    shop = Shop(derived_name, tmp_path, model_cache)
+def test_a_build_that_is_stopped_anywhere_leaves_the_state_before(derived_name, open_shop):
+    shop = open_shop(derived_name)
     shop.change(LAMPS, DELIVERY)
     for steps in range(4):
         shop.monitor = StopsAt(steps)
@@ -240,14 +221,12 @@ def test_a_build_that_is_stopped_anywhere_leaves_the_state_before(derived_name, 
     shop.monitor = Unwatched()
     shop.change(RETURNS)
     assert shop.found("Put the lamp into its box and bring it to a post office.")[0].chunk == RETURNS
-    shop.chroma.close()
 
 
-def test_derived_texts_go_along_and_only_chunks_are_found(derived_name, tmp_path, model_cache):
-    shop = Shop(derived_name, tmp_path, model_cache)
+def test_derived_texts_go_along_and_only_chunks_are_found(derived_name, open_shop):
+    shop = open_shop(derived_name)
     pages = [shelf(place) for place in PLACES]
     shop.change(*pages)
     hits = shop.found("What are the main themes of this site?", limit=8)
     assert {hit.chunk for hit in hits} <= set(pages)
     assert len({hit.chunk.id for hit in hits}) == len(hits)
-    shop.chroma.close()
