@@ -138,6 +138,15 @@ def test_steps_stay_steps_and_come_with_what_introduces_them():
     assert claim.focus == "Ask for a label.\nPack the lamp.\nPost the box.", "they answer together"
 
 
+def test_a_definition_out_of_a_long_glossary_comes_with_its_term():
+    terms = "\n".join(
+        f"- Lamp {n}\n  It is made of brass, as all lamps are, and burns oil." for n in range(40)
+    )
+    wick = "- Wick\n  It is twisted of cotton. It draws the oil up to where the flame burns on a lamp."
+    found = written("what does it draw up to the flame, the wick?", f"{terms}\n{wick}\n{terms}")
+    assert "- Wick\n\nIt is twisted of cotton. It draws" in found.replace("**", "")
+
+
 def test_long_steps_are_shown_from_the_first_one_and_cut_at_the_end():
     steps = [f"{n}. {what} {'with all due care, ' * 12}".strip(", ") for n, what in enumerate(DOINGS, 1)]
     text = "Lamps are old.\n\nTo return a lamp:\n\n" + "\n".join(steps)

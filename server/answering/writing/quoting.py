@@ -100,15 +100,16 @@ class QuotingWriter:
             return (hit.score + SUPPORT * best[source].score) * LACKING**lacking
 
         order = sorted(best, key=worth, reverse=True)
-        chosen = order[:1]
-        if not _are_only_whole(read[order[0]], best[order[0]]):
-            chosen += self._further(question, query, chunks, order, best)
+        places = {s: (chunks[s].chunk.url, heading_of(chunks[s].chunk)) for s in order}
+        further = self._further(question, query, chunks, order, best)
+        if _is_whole_alone(read[order[0]], best[order[0]]):
+            further = [source for source in further if places[source] == places[order[0]]]
+        chosen = order[:1] + further
         sizes = dict(zip(chosen, MOST_CHARS[len(chosen) - 1], strict=True))
         if len(chosen) == 1 and _size(chunks[chosen[0]].chunk.text) <= WHOLE:
             sizes[chosen[0]] = WHOLE
-        places = {s: (chunks[s].chunk.url, heading_of(chunks[s].chunk)) for s in chosen}
         # Parts of one section stand under one heading, in its order.
-        rank = {place: number for number, place in reversed(list(enumerate(places.values())))}
+        rank = {place: number for number, place in reversed(list(enumerate(places[s] for s in chosen)))}
         chosen.sort(key=lambda source: (rank[places[source]], chunks[source].chunk.position))
         before = None
         for source in chosen:
@@ -223,11 +224,12 @@ def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[b
     parts = [range(start, end) for start, end in pairwise(starts)]
     at = next(number for number, part in enumerate(parts) if position in part)
     if _length(found, parts[at]) > most:
-        # The units of a long block, from the answering one on, and then those before it.
-        begun = _begun(found, parts[at], position, most, low)
-        before, after = range(parts[at].start, begun.start), range(begun.stop, parts[at].stop)
-        parts = [*_single(before), begun, *_single(after)]
-        at = len(before)
+        # The pieces of a long block, from the answering one on, and then those before it.
+        pieces = _pieces(found, parts[at], most)
+        own = next(number for number, piece in enumerate(pieces) if position in piece)
+        begun = _begun(found, pieces[0].start, pieces[own], most, low)
+        parts = [*(piece for piece in pieces if piece.stop <= begun.start), begun, *pieces[own + 1 :]]
+        at = parts.index(begun)
     first = last = at
     # A table right after the paragraph that answers belongs to it.
     tabled = parts[at].stop <= high and found[position].kind is not UnitKind.ROW
@@ -257,11 +259,16 @@ def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[b
     return _without_ends(found, start, stop - 1, position)
 
 
-def _are_only_whole(found: Sequence[Unit], best: Support) -> bool:
-    """Return whether steps answer that can be shown from first to last only without another section."""
-    steps = [place for place, unit in enumerate(found) if unit.block == best.unit.block]
-    length = _length(found, range(steps[0], steps[-1] + 1))
-    return best.unit.kind is UnitKind.STEP and MOST_CHARS[1][0] < length <= MOST_CHARS[0][0]
+def _is_whole_alone(found: Sequence[Unit], best: Support) -> bool:
+    """Return whether the steps that answer, or the term with its definition, can be shown whole, but not beside
+    another section."""
+    block = [place for place, unit in enumerate(found) if unit.block == best.unit.block]
+    whole = range(block[0], block[-1] + 1)
+    if best.unit.kind is not UnitKind.STEP:
+        whole = next(item for item in _items(found, whole) if best.position in item)
+        if len(whole) == 1 or not found[whole.start].marker:
+            return False
+    return MOST_CHARS[1][0] < _length(found, whole) <= MOST_CHARS[0][0]
 
 
 def _unambiguous(links: Sequence[tuple[str, str]], text: str) -> list[tuple[str, str]]:
@@ -274,20 +281,28 @@ def _unambiguous(links: Sequence[tuple[str, str]], text: str) -> list[tuple[str,
     return [link for link in within if len(pages[link[1]]) == 1]
 
 
-def _begun(found: Sequence[Unit], block: range, position: int, most: int, low: int) -> range:
-    """Return where a block that is too long is begun: steps at the first one and what introduces it, if that
-    leaves room for the answering one, everything else at the answering unit."""
-    start = block.start
-    if found[position].kind is not UnitKind.STEP or _length(found, range(start, position + 1)) > most:
-        return range(position, position + 1)
+def _items(found: Sequence[Unit], block: range) -> list[range]:
+    """Return the items of a block, each with the sentences below it, such as a term with its definition."""
+    starts = [place for place in block if found[place].kind is not UnitKind.SENTENCE or place == block.start]
+    return [range(start, end) for start, end in pairwise([*starts, block.stop])]
+
+
+def _pieces(found: Sequence[Unit], block: range, most: int) -> list[range]:
+    """Return the items of a block; each unit of one that is too long, and of text without items."""
+    pieces: list[range] = []
+    for item in _items(found, block):
+        is_piece = found[item.start].marker and _length(found, item) <= most
+        pieces += [item] if is_piece else [range(place, place + 1) for place in item]
+    return pieces
+
+
+def _begun(found: Sequence[Unit], start: int, own: range, most: int, low: int) -> range:
+    """Return where a block from `start` on, which is too long, is begun: steps at the first one and what
+    introduces it, if that leaves room for the answering piece `own`, everything else at that piece."""
+    if found[own.start].kind is not UnitKind.STEP or _length(found, range(start, own.stop)) > most:
+        return own
     is_led = start > low and _leads(found[start - 1], found[start])
-    if is_led and _length(found, range(start - 1, position + 1)) <= most:
-        start -= 1
-    return range(start, position + 1)
-
-
-def _single(places: range) -> list[range]:
-    return [range(place, place + 1) for place in places]
+    return range(start - (is_led and _length(found, range(start - 1, own.stop)) <= most), own.stop)
 
 
 def _is_home(address: str, page: str) -> bool:
