@@ -16,9 +16,8 @@ from admin import formats, texts
 from admin.conversations import messages, trace_view
 from admin.crawls import crawls
 from admin.gaps import gaps as gap_words
-from admin.help import help_address
 from admin.lists import DAY_OPTIONS, DELIVERY_STATES, site_options, state_options
-from admin.page import Route, menu, sections, site_tabs
+from admin.page import Route, help_address, menu, sections, site_tabs
 from admin.people.passwords import TooManyHashes
 from admin.people.recent import require_recent_sign_in
 from admin.people.sessions import current_operator

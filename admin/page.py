@@ -64,6 +64,9 @@ class Page:
     """Its entry among the sections of the settings."""
     under: Page | None = None
     """The page that it belongs to, whose menu entry and tab are marked while this one is shown."""
+    help: str = ""
+    """Page of the documentation, with or without a heading: "content#how-do-i-correct-a-page". A page without
+    one has that of the page that it is under."""
     public: bool = False
     recent: bool = False
     """Whether its forms, and those of the pages under it, need a recent proof of who sends them."""
@@ -115,6 +118,13 @@ def _with_site(view: Callable[..., ResponseReturnValue]) -> Callable[..., Respon
         return view(g.site, **values)
 
     return called
+
+
+def help_address(shown: Page | None) -> str:
+    """Address of the help for a page of the dashboard, on this server."""
+    found = next((page.help for page in (shown.line if shown else ()) if page.help), "dashboard")
+    name, mark, anchor = found.partition("#")
+    return f"{request.script_root}/docs/{name}.html{mark}{anchor}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ from server.storage.content.page_list import (
 )
 from server.storage.content.quotes import QuoteHealth
 
-page = Page(tab=lazy("Content"), under=sites_page.page)
+page = Page(tab=lazy("Content"), under=sites_page.page, help="content")
 
 ROWS = 50
 EXCLUDED, LOST = "excluded", "lost"
@@ -180,7 +180,7 @@ def _part(lines: list[str]) -> Part:
     return Part("text", [[line] for line in lines])
 
 
-search_page = Page(under=page)
+search_page = Page(under=page, help="content#what-would-a-visitors-question-find")
 
 
 @search_page.get("/sites/<site_id>/content/search")

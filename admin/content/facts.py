@@ -17,7 +17,7 @@ from server.domain.addresses import absolute
 from server.domain.site import Site
 from server.domain.site_fact import FactKind, SiteFact
 
-page = Page(tab=lazy("Facts"), under=sites_page.page)
+page = Page(tab=lazy("Facts"), under=sites_page.page, help="crawling#what-does-docent-note-about-my-site")
 
 ROWS = 100
 LONGEST = 1000

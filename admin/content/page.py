@@ -26,7 +26,7 @@ from server.domain.site import Site
 from server.storage.content.decisions import MOST_PINS, PageDecision
 from server.storage.errors import TooManyPins, UnknownRecord
 
-page = Page(under=content_list.page)
+page = Page(under=content_list.page, help="content#how-do-i-correct-a-page")
 
 QUOTES = 200
 """Different quotes that are looked for, the newest ones."""

@@ -22,7 +22,11 @@ from server.domain.site import Site
 from server.storage.content.sources import Source, SourceKind
 from server.storage.errors import SourceTooLarge, UnknownRecord
 
-page = Page(tab=lazy("Sources"), under=sites_page.page)
+page = Page(
+    tab=lazy("Sources"),
+    under=sites_page.page,
+    help="crawling#can-docent-answer-from-files-that-are-not-on-my-website",
+)
 
 ROWS = 100
 KINDS = {

@@ -133,7 +133,7 @@ def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
-page = Page(menu=lazy("Conversations"))
+page = Page(menu=lazy("Conversations"), help="conversations#how-do-i-find-a-conversation")
 
 ROWS = 30
 

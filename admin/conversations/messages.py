@@ -55,7 +55,7 @@ class ReplyForm(Form):
             raise StopValidation(_("No mail server is set up. An owner can set one up under Settings."))
 
 
-page = Page(under=conversations_page.page)
+page = Page(under=conversations_page.page, help="contact")
 
 ROWS = 30
 CHANNELS = {Channel.EMAIL: lazy("E-mail"), Channel.WEBHOOK: lazy("Webhook")}
@@ -156,7 +156,9 @@ def with_deliveries(requests: Sequence[ContactRequest]) -> list[Written]:
     return [Written(found, known.get(found.id, []), replies.get(found.id, [])) for found in requests]
 
 
-conversation_page = Page(under=conversations_page.page)
+conversation_page = Page(
+    under=conversations_page.page, help="conversations#what-can-i-do-with-a-conversation"
+)
 
 
 class LabelForm(Form):

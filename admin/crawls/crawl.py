@@ -35,7 +35,7 @@ from server.storage.crawls.runs import PAUSED, RUNNING, STOPPED, WAITING, WHOLE,
 from server.storage.csv_file import written
 from server.storage.errors import WrongState
 
-page = Page(under=crawls_page.page)
+page = Page(under=crawls_page.page, help="crawling#why-is-a-page-missing")
 
 ROWS = 25
 """Addresses on a page: on a phone each is a card."""

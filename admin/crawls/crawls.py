@@ -174,7 +174,9 @@ def version_of(run: CrawlRun | None) -> str:
     return f"{run.id}/{run.state}/{run.wanted}/{run.found}/{run.fetched}/{run.indexed}/{counts}/{pace}"
 
 
-page = Page(tab=lazy("Crawls"), under=sites_page.page)
+page = Page(
+    tab=lazy("Crawls"), under=sites_page.page, help="crawling#how-do-i-see-what-a-crawl-did-and-what-changed"
+)
 
 ROWS = 50
 COMPARED = 100

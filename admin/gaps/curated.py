@@ -35,7 +35,7 @@ from server.domain.gap import Gap, GapQuestion
 from server.domain.site import Site
 from server.gaps.gap_recheck import wordings
 
-page = Page(tab=lazy("Answers"), under=sites_page.page)
+page = Page(tab=lazy("Answers"), under=sites_page.page, help="answers#how-do-i-write-an-answer-myself")
 
 ROWS = 100
 VARIANTS = 6
@@ -204,7 +204,7 @@ def _shown(site: Site, known: CuratedAnswer | None, form: CuratedForm) -> str:
     return render_template("admin/curated_one.html", known=known, form=form, shown=shown, today=utc_today())
 
 
-files_page = Page(under=page)
+files_page = Page(under=page, help="answers#how-do-i-move-my-own-answers-elsewhere")
 
 Errors = Sequence[tuple[int, str]]
 

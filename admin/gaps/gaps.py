@@ -165,7 +165,7 @@ FILTERS: dict[str, Callable[..., object]] = {
 }
 
 
-page = Page(menu=lazy("Gaps"))
+page = Page(menu=lazy("Gaps"), help="gaps")
 
 ROWS = 50
 CHOICES: dict[str, tuple[str, frozenset[GapStatus]]] = {

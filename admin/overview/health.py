@@ -265,7 +265,7 @@ def _contact() -> PartState | None:
     return PartState("contact", True, _("Nothing is waiting.")) if any(one.on for one in options) else None
 
 
-page = Page(menu=lazy("Health"))
+page = Page(menu=lazy("Health"), help="operations#how-do-i-check-that-docent-is-healthy")
 
 SHOWN = 200
 

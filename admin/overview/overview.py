@@ -25,7 +25,7 @@ from server.storage.conversations.figures import Figures
 CHOICES = (1, 7, 30, 90)
 DEFAULT = 7
 
-page = Page(menu=lazy("Overview"))
+page = Page(menu=lazy("Overview"), help="conversations#is-it-working")
 
 
 @page.get("/")

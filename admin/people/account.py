@@ -29,7 +29,7 @@ from admin.texts import LANGUAGES, _, lazy, ngettext, written_in
 from server.api.access import configuration, people_stores, shared
 from server.domain.roles import Role
 
-page = Page()
+page = Page(help="people#how-do-i-turn-the-second-factor-on")
 
 PENDING_S = 900.0
 EVENTS_SHOWN = 12

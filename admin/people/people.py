@@ -29,7 +29,7 @@ from server.storage.people.api_keys import Scope
 from server.storage.people.audit import Change
 from server.storage.people.operators import LinkKind, Operator
 
-page = Page(section=lazy("People"), under=settings_page.page)
+page = Page(section=lazy("People"), under=settings_page.page, help="people")
 
 ROLES = [
     (Role.VIEWER.value, lazy("Viewer: sees everything except the settings")),
@@ -244,7 +244,9 @@ def _shown(form: InviteForm) -> str:
     )
 
 
-audit_page = Page(section=lazy("Audit log"), under=settings_page.page)
+audit_page = Page(
+    section=lazy("Audit log"), under=settings_page.page, help="people#what-does-the-audit-log-record"
+)
 
 ROWS = 50
 COLUMNS = ("at", "operator", "action", "site", "details")
@@ -304,7 +306,9 @@ def _cells(one: Change) -> tuple[str, ...]:
     return (one.at.isoformat(timespec="seconds"), one.operator, one.action, one.site_id, details)
 
 
-api_keys_page = Page(section=lazy("API keys"), under=settings_page.page)
+api_keys_page = Page(
+    section=lazy("API keys"), under=settings_page.page, help="people#how-do-i-use-the-api-from-another-server"
+)
 
 SCOPES = [
     (Scope.ASK.value, lazy("ask: ask questions")),

@@ -166,7 +166,7 @@ def opened(form: PlaygroundForm, names: Iterable[str]) -> bool:
     return any(form[name].errors or (form[name].data or "") not in ("", USUAL.get(name)) for name in names)
 
 
-page = Page(menu=lazy("Playground"))
+page = Page(menu=lazy("Playground"), help="playground")
 
 SHORTLY_S = 2.0
 """So long a form waits for its answers: answers without a model are there by then."""

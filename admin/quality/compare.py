@@ -16,7 +16,7 @@ from server.domain.site import Site
 from server.quality.differences import BETTER, EQUAL, METRICS, WORSE, differences
 from server.quality.run_store import DONE, QualityRun
 
-page = Page(under=quality_page.page)
+page = Page(under=quality_page.page, help="quality#how-do-i-see-what-changed-between-two-runs")
 
 ROWS = 50
 RUNS = 30

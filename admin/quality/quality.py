@@ -23,7 +23,7 @@ from server.quality.gate import GATE_METRICS
 from server.quality.gate_store import DROPPING, HELD, RELEASING, Gate
 from server.quality.run_store import STOP, QualityRun
 
-page = Page(menu=lazy("Quality"))
+page = Page(menu=lazy("Quality"), help="quality#how-do-i-check-my-site")
 
 
 @page.get("/quality")
@@ -272,7 +272,7 @@ FILTERS: dict[str, Callable[..., object]] = {
 }
 
 
-gate_page = Page(under=page)
+gate_page = Page(under=page, help="quality#what-does-the-quality-gate-do")
 
 CHECKS = 30
 

@@ -27,7 +27,7 @@ from server.quality.runs import AGREED, answer_lines, json_report
 from server.retrieval.options import CHOSEN, split_specs
 from server.retrieval.table import STRATEGIES, check_spec
 
-page = Page(under=quality_page.page)
+page = Page(under=quality_page.page, help="quality#what-does-the-report-of-a-run-say")
 
 FORMS = {"html": "text/html", "json": "application/json", "md": "text/markdown", "jsonl": "application/jsonl"}
 

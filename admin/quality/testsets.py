@@ -30,7 +30,7 @@ from server.quality.questions import (
 )
 from server.quality.testset_store import StoredTestSet
 
-page = Page(under=quality_page.page)
+page = Page(under=quality_page.page, help="quality#what-is-a-test-set")
 
 ROWS = 50
 

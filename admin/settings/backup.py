@@ -19,7 +19,7 @@ from server.runtime.renewal import restore_all
 from server.storage.errors import BadBackup
 from server.version import version
 
-page = Page(section=lazy("Backup"), under=settings_page.page)
+page = Page(section=lazy("Backup"), under=settings_page.page, help="operations#how-do-i-make-a-backup")
 
 WORD = "restore"
 

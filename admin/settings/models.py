@@ -119,7 +119,7 @@ def _rerank(settings: Settings) -> tuple[str, int, float]:
     return _("It rated the right text %(near)s and the wrong one %(far)s", **near_far), 0, 0.0
 
 
-page = Page(section=lazy("Models"), under=settings_page.page)
+page = Page(section=lazy("Models"), under=settings_page.page, help="models")
 section = Section(
     page, "models", "models", ["chat", "embedding", "rerank", "calls"],
     lambda: {"uses_model": configuration().settings.models.uses_chat_model},

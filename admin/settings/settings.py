@@ -26,7 +26,12 @@ from server.settings import Settings
 from server.settings.changes import CHANGEABLE, WrongSetting, shown
 from server.storage.conversations.conversations import Retention
 
-page = Page(menu=lazy("Settings"), section=lazy("All settings"), recent=True)
+page = Page(
+    menu=lazy("Settings"),
+    section=lazy("All settings"),
+    recent=True,
+    help="people#how-do-i-change-a-setting-without-a-restart",
+)
 
 
 @page.get("/settings", role=Role.OWNER)
@@ -73,11 +78,12 @@ def _some_sites() -> list[Site]:
 
 
 answers = Section(
-    Page(section=lazy("Answers"), under=page), "answers", "answers", ["answers"],
+    Page(section=lazy("Answers"), under=page, help="answers"), "answers", "answers", ["answers"],
     lambda: {"sites": _some_sites()},
 ).saves()  # fmt: skip
 crawls = Section(
-    Page(section=lazy("Crawls"), under=page), "crawling", "crawling", ["network"],
+    Page(section=lazy("Crawls"), under=page, help="crawling#can-docent-crawl-a-private-or-local-site"),
+    "crawling", "crawling", ["network"],
     lambda: {"sites": _some_sites(), "limits": configuration().settings.crawling},
 ).saves()  # fmt: skip
 
@@ -96,8 +102,8 @@ def _budgets() -> dict[str, object]:
 
 
 budgets = Section(
-    Page(section=lazy("Limits"), under=page), "budgets", "budgets", ["budgets", "visitors", "access"],
-    _budgets,
+    Page(section=lazy("Limits"), under=page, help="models#how-do-i-limit-the-cost-of-a-model"),
+    "budgets", "budgets", ["budgets", "visitors", "access"], _budgets,
 ).saves()  # fmt: skip
 
 
@@ -114,10 +120,12 @@ def _privacy() -> dict[str, object]:
 
 
 privacy = Section(
-    Page(section=lazy("Privacy"), under=page), "privacy", "privacy", ["retention", "texts"], _privacy
-).saves()
+    Page(section=lazy("Privacy"), under=page, help="people#how-long-are-conversations-kept"),
+    "privacy", "privacy", ["retention", "texts"], _privacy,
+).saves()  # fmt: skip
 signin = Section(
-    Page(section=lazy("Sign-in"), under=page), "signin", "sign-in", ["signin"],
+    Page(section=lazy("Sign-in"), under=page, help="people#how-do-i-require-a-second-factor-of-everybody"),
+    "signin", "sign-in", ["signin"],
     lambda: {"lacking": [one for one in people_stores().operators.all() if not one.has_second_factor]},
 ).saves()  # fmt: skip
 
@@ -128,8 +136,9 @@ def _sign_on() -> dict[str, object]:
 
 
 sign_on = Section(
-    Page(section=lazy("Single sign-on"), under=page), "sign_on", "sign-on", ["sign_on"], _sign_on
-).saves()
+    Page(section=lazy("Single sign-on"), under=page, help="people#how-do-i-set-up-single-sign-on"),
+    "sign_on", "sign-on", ["sign_on"], _sign_on,
+).saves()  # fmt: skip
 
 
 @sign_on.tests
@@ -147,7 +156,10 @@ def _mail() -> dict[str, object]:
     return {"wanting": [site for site in stores().sites.all() if ContactOptions.of(site.options).email]}
 
 
-mail = Section(Page(section=lazy("Mail"), under=page), "mail", "mail", ["mail", "sending"], _mail).saves()
+mail = Section(
+    Page(section=lazy("Mail"), under=page, help="contact#how-do-i-connect-a-mail-server"),
+    "mail", "mail", ["mail", "sending"], _mail,
+).saves()  # fmt: skip
 
 
 @mail.tests

@@ -19,7 +19,11 @@ from server.domain.events import EventKind
 from server.domain.roles import Role
 from server.storage.delivery.events import EventHook
 
-page = Page(section=lazy("Webhooks"), under=settings_page.page)
+page = Page(
+    section=lazy("Webhooks"),
+    under=settings_page.page,
+    help="people#how-do-my-other-systems-learn-what-happens",
+)
 
 ROWS = 30
 KINDS = [

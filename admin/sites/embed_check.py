@@ -276,7 +276,7 @@ def _error(said: dict[str, Any], status: int) -> str:
     return message or _("The server answered with status %(status)s.", status=status)
 
 
-page = Page(under=site_page.page)
+page = Page(under=site_page.page, help="dashboard#how-do-i-check-that-the-chat-is-installed")
 
 
 class PageForm(Form):

@@ -19,8 +19,12 @@ from server.runtime.renewal import bring_site_in
 from server.storage.errors import BadBackup
 from server.version import version
 
-export_page = Page(under=sites_page.page, recent=True)
-import_page = Page(under=sites_page.page, recent=True)
+export_page = Page(
+    under=sites_page.page, recent=True, help="operations#how-do-i-move-one-site-to-another-installation"
+)
+import_page = Page(
+    under=sites_page.page, recent=True, help="operations#how-do-i-move-one-site-to-another-installation"
+)
 
 
 class ExportForm(Form):

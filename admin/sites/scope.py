@@ -24,7 +24,7 @@ from server.domain.site import Site
 from server.jobs.crawl_options import SiteScope, explain_url, masked, save_scope, scope_of, stored_headers
 from server.jobs.dry_run import DryRun, TooManyDryRuns
 
-page = Page(tab=lazy("Scope"), under=sites_page.page)
+page = Page(tab=lazy("Scope"), under=sites_page.page, help="crawling#can-i-crawl-only-a-part-of-my-site")
 
 RENDER = {
     "": lazy("Default"),
@@ -145,7 +145,9 @@ def _field_of(message: str, form: ScopeForm) -> str:
     return "exclude" if quoted else "include"
 
 
-dry_run_page = Page(under=sites_page.page)
+dry_run_page = Page(
+    under=sites_page.page, help="dashboard#how-do-i-see-what-would-be-read-before-i-add-a-site"
+)
 
 
 @dry_run_page.get("/dry-runs/<run_id>", role=Role.EDITOR, all_sites=True)

@@ -167,7 +167,7 @@ def _number(field: Field) -> int | float | None:
     return int(field.data) if isinstance(field, IntegerField) else float(field.data)
 
 
-page = Page(tab=lazy("Settings"), under=sites_page.page)
+page = Page(tab=lazy("Settings"), under=sites_page.page, help="dashboard#what-are-the-settings-of-a-site")
 
 SAMPLE = 3000
 """Pages that are looked at for the languages of a site."""

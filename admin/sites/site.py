@@ -27,7 +27,7 @@ from server.jobs.site_profile import with_address
 from server.storage.crawls.runs import FAILED, CrawlRun
 from server.storage.sites.secrets import has_crawl_headers
 
-page = Page(tab=lazy("Site"), under=sites_page.page)
+page = Page(tab=lazy("Site"), under=sites_page.page, help="dashboard")
 
 MOST_ORIGINS = 100
 EVERY = {
@@ -128,7 +128,7 @@ def address_form(site: Site, run: CrawlRun | None) -> SiteForm | None:
     return form
 
 
-address_page = Page(under=page)
+address_page = Page(under=page, help="dashboard#how-do-i-change-the-address-of-a-site")
 
 
 @address_page.get("/sites/<site_id>/address", role=Role.EDITOR)
@@ -176,7 +176,7 @@ def _shown_address(site: Site, form: SiteForm) -> str:
     return render_template("admin/site_address.html", form=form, walk=walk)
 
 
-removal_page = Page(under=settings_page.page)
+removal_page = Page(under=settings_page.page, help="dashboard#how-do-i-remove-a-site")
 
 EVER = datetime(2000, 1, 1, tzinfo=UTC)
 

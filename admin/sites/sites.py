@@ -32,7 +32,7 @@ from server.jobs.crawl_options import crawl_options
 from server.jobs.dry_run import TooManyDryRuns
 from server.storage.errors import SiteExists
 
-page = Page(menu=lazy("Sites"))
+page = Page(menu=lazy("Sites"), help="dashboard#how-do-i-add-a-site")
 
 
 @page.get("/sites")

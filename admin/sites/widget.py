@@ -282,7 +282,7 @@ def warnings(accent: str) -> list[str]:
     ]
 
 
-page = Page(tab=lazy("Widget"), under=sites_page.page)
+page = Page(tab=lazy("Widget"), under=sites_page.page, help="widget-settings")
 
 
 @page.get("/sites/<site_id>/widget", role=Role.EDITOR)

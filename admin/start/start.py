@@ -30,7 +30,7 @@ from server.domain.site import DOCS_ID, Site
 from server.guards.mail_addresses import mail_address
 from server.storage.content.reader import PageRecord
 
-page = Page(under=sites_page.page)
+page = Page(under=sites_page.page, help="dashboard#what-are-the-first-steps")
 LATEST = 8
 """Pages that are shown while a crawl goes on."""
 ARRIVED = ("fetched", "unchanged", "read")
