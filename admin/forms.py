@@ -9,7 +9,7 @@ import re
 import socket
 from collections.abc import Iterable
 from math import isfinite
-from typing import Any
+from typing import Any, Self
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from flask import flash, g
@@ -65,9 +65,10 @@ class SharedForm(Form):
     opened = HiddenField()
     """What was stored when the form was shown, as a hash; empty where nothing was."""
 
-    def note_stored(self, stored: SharedForm) -> None:
-        """Remember what is stored now; `stored` is a form filled with it."""
-        self.opened.data = stored._hash()
+    def noted(self) -> Self:
+        """Remember what is stored now, which this form is filled with. Return the form."""
+        self.opened.data = self._hash()
+        return self
 
     def is_overtaken(self, stored: SharedForm) -> bool:
         """Whether other values were stored since the form was shown. Then a message names them, and sending
@@ -77,7 +78,7 @@ class SharedForm(Form):
         pairs = zip(self._own_fields(), stored._own_fields(), strict=True)
         differing = [now for typed, now in pairs if _said(typed) != _said(now)]
         if differing:
-            self.note_stored(stored)
+            self.opened.data = stored._hash()
             now = "; ".join(
                 f"{field.label.text}: “{_said(field)[:SAID_CHARS] or '–'}”" for field in differing
             )

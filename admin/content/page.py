@@ -90,9 +90,7 @@ class PageForm(SharedForm):
 def content_edit(site: Site) -> ResponseReturnValue:
     """The page in `?url=` to be corrected; with what the website says, where that has changed since."""
     url = _url(site)
-    form = filled(site, url)
-    form.note_stored(form)
-    return _shown(site, url, form)
+    return _shown(site, url, filled(site, url).noted())
 
 
 def filled(site: Site, url: str) -> PageForm:

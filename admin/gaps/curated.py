@@ -115,9 +115,7 @@ def curated_add(site: Site) -> ResponseReturnValue:
 @page.get("/sites/<site_id>/answers/<int:id>")
 def curated_one(site: Site, id: int) -> ResponseReturnValue:
     known = stores().curated.get(site.id, id)
-    form = filled(known)
-    form.note_stored(form)
-    return _shown(site, known, form)
+    return _shown(site, known, filled(known).noted())
 
 
 def filled(known: CuratedAnswer) -> CuratedForm:

@@ -85,10 +85,8 @@ def filled(site: Site) -> ScopeForm:
 @page.get("/sites/<site_id>/scope")
 def scope(site: Site) -> ResponseReturnValue:
     """With `url`, what a crawl would do with that address; editors only, because Docent requests it."""
-    form = filled(site)
-    form.note_stored(form)
     url = request.args.get("url", "").strip() if g.operator.role.may(Role.EDITOR) else ""
-    return _shown(site, form, url)
+    return _shown(site, filled(site).noted(), url)
 
 
 @page.post("/sites/<site_id>/scope")

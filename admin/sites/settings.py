@@ -175,9 +175,7 @@ SAMPLE = 3000
 
 @page.get("/sites/<site_id>/settings", role=Role.EDITOR)
 def site_settings(site: Site) -> ResponseReturnValue:
-    form = filled(site)
-    form.note_stored(form)
-    return _shown(site, form)
+    return _shown(site, filled(site).noted())
 
 
 @page.post("/sites/<site_id>/settings")

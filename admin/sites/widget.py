@@ -287,9 +287,7 @@ page = Page(tab=lazy("Widget"), under=sites_page.page, help="widget-settings")
 
 @page.get("/sites/<site_id>/widget", role=Role.EDITOR)
 def widget(site: Site) -> ResponseReturnValue:
-    form = filled(site)
-    form.note_stored(form)
-    return _shown(site, form)
+    return _shown(site, filled(site).noted())
 
 
 @page.post("/sites/<site_id>/widget")
