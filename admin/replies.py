@@ -75,6 +75,12 @@ def done(message: str, endpoint: str, **values: str | int) -> ResponseReturnValu
     return _page(endpoint, values)
 
 
+def nothing_done(message: str, endpoint: str) -> ResponseReturnValue:
+    """Lead to a page that says that there was nothing to do. The audit log gets no entry."""
+    unchanged()
+    return done(message, endpoint)
+
+
 def refused(message: str, endpoint: str, **values: str | int) -> ResponseReturnValue:
     """Lead to a page that says why nothing was changed. The audit log gets no entry."""
     unchanged()

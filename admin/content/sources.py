@@ -12,7 +12,7 @@ from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.lists import listed, sliced
 from admin.page import Page
-from admin.replies import done, unchanged
+from admin.replies import done, nothing_done
 from admin.sites import sites as sites_page
 from admin.texts import _, lazy, ngettext
 from crawler.errors import CrawlError
@@ -110,8 +110,7 @@ def source_remove(site: Site, source_id: str) -> ResponseReturnValue:
         name = stores().sources.get(site.id, source_id).name
         stores().sources.remove(site.id, source_id)
     except UnknownRecord:
-        unchanged()
-        return done(_("It was removed already."), "sources")
+        return nothing_done(_("It was removed already."), "sources")
     crawling().start(site.id)
     return done(_("%(name)s is removed. Its pages leave the answers in a moment.", name=name), "sources")
 

@@ -24,7 +24,7 @@ from admin.people.passwords import (
 )
 from admin.people.sessions import idle, log_out, renew
 from admin.people.sign_ins import EVENTS
-from admin.replies import changed, done, note, unchanged
+from admin.replies import changed, done, note, nothing_done, unchanged
 from admin.texts import LANGUAGES, _, lazy, ngettext, written_in
 from server.api.access import configuration, people_stores, shared
 from server.domain.roles import Role
@@ -169,8 +169,7 @@ def account_session_end(session_id: str) -> ResponseReturnValue:
     if people_stores().sessions.end_one(g.operator.id, session_id):
         changed("ended a session of the own account")
         return done(_("That browser is logged out."), "account")
-    unchanged()
-    return done(_("That session was over already."), "account")
+    return nothing_done(_("That session was over already."), "account")
 
 
 @page.post("/account/sessions/end", role=Role.VIEWER)

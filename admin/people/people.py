@@ -16,7 +16,7 @@ from admin.letters import send_link, tell
 from admin.lists import chosen_days, listed, site_choices
 from admin.page import Page
 from admin.people.sessions import idle, renew
-from admin.replies import changed, done, download, refused, unchanged
+from admin.replies import changed, done, download, nothing_done, refused
 from admin.settings import settings as settings_page
 from admin.settings.webhooks import Ticks
 from admin.stored import translated
@@ -93,8 +93,7 @@ def people_invite() -> ResponseReturnValue:
 def people_withdraw(link_id: str) -> ResponseReturnValue:
     link = people_stores().links.withdraw(link_id)
     if link is None:
-        unchanged()
-        return done(_("That link was used or withdrawn already."), "people")
+        return nothing_done(_("That link was used or withdrawn already."), "people")
     changed(f"withdrew the link ({link.kind.value})", person=link.email)
     return done(_("The link for %(email)s no longer works.", email=link.email), "people")
 
@@ -126,8 +125,7 @@ def person_role(operator_id: int) -> ResponseReturnValue:
     if wanted not in [role.value for role in Role]:
         return refused(_("Choose one of the three roles."), "person")
     if Role(wanted) is found.role:
-        unchanged()
-        return done(_("Nothing was changed."), "person")
+        return nothing_done(_("Nothing was changed."), "person")
     try:
         people_stores().operators.set_role(found.id, Role(wanted))
     except LastOwner:

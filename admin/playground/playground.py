@@ -15,7 +15,7 @@ from admin.forms import UNPROCESSABLE, Form, choices
 from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.quality.quality import FLOW_WORDS, STRATEGY_WORDS, flow_word, strategy_word
-from admin.replies import changed, done, progress, refused, unchanged
+from admin.replies import changed, nothing_done, progress, refused, unchanged
 from admin.sites.settings import TONE_LABELS
 from admin.texts import _, lazy
 from admin.visible import require_site, visible_ids, visible_site, visible_sites
@@ -225,8 +225,7 @@ def playground_use(run_id: str) -> ResponseReturnValue:
     after = stores().sites.change(run.site_id, lambda site: order.site(site, way))
     differing = _differences(before, after)
     if not differing:
-        unchanged()
-        return done(_("The site uses these settings already."), "playground_run")
+        return nothing_done(_("The site uses these settings already."), "playground_run")
     changed("took settings over from the playground", site_id=run.site_id, run=run_id, changes=differing)
     flash(_("Saved. The next question is answered with these settings."), "done")
     if before.strategy != after.strategy and after.generation:

@@ -14,7 +14,7 @@ from admin.lists import listed, one_of
 from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.quality.check import NotNow, check_of, start_check
-from admin.replies import changed, done, progress, refused, unchanged
+from admin.replies import changed, done, nothing_done, progress, refused
 from admin.texts import _, lazy
 from admin.visible import visible_sites
 from server.api.access import crawling, quality_stores
@@ -317,8 +317,7 @@ def quality_gate_set(site: Site) -> ResponseReturnValue:
 @gate_page.post("/sites/<site_id>/quality/gate/off")
 def quality_gate_off(site: Site) -> ResponseReturnValue:
     if not quality_stores().gates.remove(site.id):
-        unchanged()
-        return done(_("The gate was off already."), "quality_gate")
+        return nothing_done(_("The gate was off already."), "quality_gate")
     changed("turned the quality gate off")
     return done(_("The gate is off. The next crawl goes live without a check."), "quality_gate")
 

@@ -14,7 +14,7 @@ from admin.formats import report_text
 from admin.forms import UNPROCESSABLE, Form, WholeNumber, choices, chosen_testset, problem, ready_testsets
 from admin.page import Page
 from admin.quality import quality as quality_page
-from admin.replies import changed, done, download, progress, refused, unchanged
+from admin.replies import changed, done, download, nothing_done, progress, refused
 from admin.texts import _, language, lazy
 from server.answering.flows.table import FLOWS
 from server.api.access import configuration, crawling, quality_stores, stores
@@ -62,8 +62,7 @@ def quality_run_file(site: Site, run_id: int, form: str) -> ResponseReturnValue:
 def quality_run_stop(site: Site, run_id: int) -> ResponseReturnValue:
     run = quality_stores().runs.get(site.id, run_id)
     if not quality_stores().runs.stop(site.id, run_id):
-        unchanged()
-        return done(_("The run had ended already."), "quality_run")
+        return nothing_done(_("The run had ended already."), "quality_run")
     changed("stopped a quality run", run=run.id)
     return done(_("The run stops after the current question. Finished questions are kept."), "quality_run")
 
@@ -90,8 +89,7 @@ def quality_run_agree(site: Site, run_id: int) -> ResponseReturnValue:
 @page.post("/sites/<site_id>/quality/runs/<int:run_id>/remove")
 def quality_run_remove(site: Site, run_id: int) -> ResponseReturnValue:
     if not quality_stores().runs.remove(site.id, run_id):
-        unchanged()
-        return done(_("It was deleted already."), "quality_site")
+        return nothing_done(_("It was deleted already."), "quality_site")
     changed("deleted a quality run", run=run_id)
     return done(_("Run %(number)s is deleted.", number=run_id), "quality_site")
 
@@ -105,8 +103,7 @@ def quality_run_use(site: Site, run_id: int) -> ResponseReturnValue:
     if way is None:
         return refused(_("Choose one of the variants of this run."), "quality_run")
     if (site.strategy, site.flow) == (way["strategy"], way["flow"]):
-        unchanged()
-        return done(_("%(site)s uses it already.", site=site.name), "quality_run")
+        return nothing_done(_("%(site)s uses it already.", site=site.name), "quality_run")
     stores().sites.update(replace(site, strategy=way["strategy"], flow=way["flow"]))
     changed("took the way that a quality run showed", run=run.id, before=site.strategy, now=way["name"])
     if site.strategy != way["strategy"]:

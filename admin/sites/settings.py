@@ -15,7 +15,7 @@ from admin.formats import day, percent
 from admin.forms import CONFLICT, UNPROCESSABLE, Number, SharedForm, choices, required
 from admin.page import Page
 from admin.quality.quality import FLOW_WORDS
-from admin.replies import changed, done, unchanged
+from admin.replies import changed, nothing_done
 from admin.sites import sites as sites_page
 from admin.texts import _, lazy
 from server.answering.engine import daily_limit
@@ -189,8 +189,7 @@ def site_settings_save(site: Site) -> ResponseReturnValue:
     after = stores().sites.change(site.id, lambda site: changed_site(site, form))
     differing = differences(site, after)
     if not differing:
-        unchanged()
-        return done(_("Nothing was changed."), "site_settings")
+        return nothing_done(_("Nothing was changed."), "site_settings")
     changed("changed the settings of the site", changes=differing)
     flash(_("The settings are saved. They apply from the next question on."), "done")
     if site.strategy != after.strategy and after.generation:

@@ -13,7 +13,7 @@ from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, BadAddress, Form, Lines, parse_origin, problem
 from admin.page import Page
 from admin.people.sessions import safe_next
-from admin.replies import changed, done, progress, unchanged
+from admin.replies import changed, done, nothing_done, progress, unchanged
 from admin.sites import settings as settings_page
 from admin.sites import sites as sites_page
 from admin.sites.sites import SiteForm, is_taken, snippet_of
@@ -147,8 +147,7 @@ def site_address_save(site: Site) -> ResponseReturnValue:
     after = stores().sites.change(site.id, lambda now: _moved(now, form.address.data, name))
     moved = after.start_urls != site.start_urls
     if not moved and after.name == site.name:
-        unchanged()
-        return done(_("Nothing was changed."), "site")
+        return nothing_done(_("Nothing was changed."), "site")
     changed(
         "changed the address of the site",
         name=[site.name, after.name],
