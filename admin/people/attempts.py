@@ -10,6 +10,7 @@ from threading import BoundedSemaphore
 from time import sleep
 
 from admin.people.sign_ins import knows_network
+from admin.texts import _
 from server.api.access import configuration, shared
 from server.api.caller import network_address
 from server.api.refusals import refused_access
@@ -57,6 +58,11 @@ def seconds_to_wait_in_session(session_id: str) -> int:
     """Count an attempt of somebody who is signed in already and proves it again."""
     rule = configuration().settings.limits.login_limit
     return _hit(rule, f"login-session:{session_id}")
+
+
+def too_many_attempts(wait: int) -> str:
+    """What somebody reads who may try again after this many seconds."""
+    return _("Too many attempts. Try again in %(wait)s s.", wait=wait)
 
 
 def failed(email: str, reason: str) -> None:

@@ -10,17 +10,16 @@ from wtforms.validators import DataRequired
 from admin.forms import UNPROCESSABLE, Form, check_email, problem
 from admin.letters import send_forgotten, tell
 from admin.page import Page
-from admin.people.attempts import failed, seconds_to_wait, seconds_to_wait_for_code
+from admin.people.attempts import failed, seconds_to_wait, seconds_to_wait_for_code, too_many_attempts
 from admin.people.passkeys import why_unusable
 from admin.people.passwords import (
     LONGEST,
     CodeForm,
-    accepts,
+    accepts_code,
     chosen_password,
     hash_password,
     is_outdated,
     password_again,
-    totp_secret,
     verify,
 )
 from admin.people.sessions import (
@@ -68,7 +67,7 @@ def login_operator() -> ResponseReturnValue:
     if not form.validate():
         return _shown(form), UNPROCESSABLE
     if wait := seconds_to_wait(form.email.data):
-        problem(form, "password", _("Too many attempts. Try again in %(wait)s s.", wait=wait))
+        problem(form, "password", too_many_attempts(wait))
         return _shown(form), 429, {"Retry-After": str(wait)}
     operator = people_stores().operators.find(form.email.data)
     password = form.password.data[:LONGEST]
@@ -101,9 +100,9 @@ def login_with_code() -> ResponseReturnValue:
     if not form.validate():
         return _code_shown(form, operator), UNPROCESSABLE
     if wait := seconds_to_wait_for_code(operator):
-        problem(form, "code", _("Too many attempts. Try again in %(wait)s s.", wait=wait))
+        problem(form, "code", too_many_attempts(wait))
         return _code_shown(form, operator), 429, {"Retry-After": str(wait)}
-    if not accepts(people_stores().operators, operator, totp_secret(operator), form.code.data):
+    if not accepts_code(operator, form.code.data):
         failed(operator.email, "wrong code")
         problem(form, "code", _("This code is wrong, or was used already. Wait for the next one."))
         return _code_shown(form, operator), UNPROCESSABLE
@@ -188,7 +187,7 @@ def forgot_password() -> ResponseReturnValue:
     if not _may_forget():
         return refused(_("No link is sent by e-mail here. Ask an owner for one."), "login")
     if wait := seconds_to_wait():
-        problem(form, "email", _("Too many attempts. Try again in %(wait)s s.", wait=wait))
+        problem(form, "email", too_many_attempts(wait))
         return render_template("admin/forgot.html", form=form), 429, {"Retry-After": str(wait)}
     if not form.validate():
         return render_template("admin/forgot.html", form=form), UNPROCESSABLE
@@ -292,7 +291,7 @@ def _sent(kind: LinkKind) -> tuple[ChosenPassword, OperatorLink | ResponseReturn
     """The form and its link, used up now; or the answer that says what is wrong, or asks for the password."""
     form = ChosenPassword()
     if wait := seconds_to_wait():
-        problem(form, "password", _("Too many attempts. Try again in %(wait)s s.", wait=wait))
+        problem(form, "password", too_many_attempts(wait))
         return form, (_link_shown(kind, form), 429, {"Retry-After": str(wait)})
     token = form.token.data or ""
     link = people_stores().links.find(token)
@@ -349,7 +348,7 @@ def setup_operator() -> ResponseReturnValue:
     if people_stores().operators.count():
         return refused(_("The first account exists already. Log in."), "login")
     if wait := seconds_to_wait():
-        problem(form, "email", _("Too many attempts. Try again in %(wait)s s.", wait=wait))
+        problem(form, "email", too_many_attempts(wait))
         return render_template("admin/setup.html", form=form, invited=True), 429, {"Retry-After": str(wait)}
     form.person = form.email.data or ""
     if not form.validate():

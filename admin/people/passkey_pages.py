@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from admin.forms import UNPROCESSABLE, Form, required
 from admin.letters import tell
 from admin.page import Page
-from admin.people.attempts import seconds_to_wait
+from admin.people.attempts import seconds_to_wait, too_many_attempts
 from admin.people.login import let_in
 from admin.people.passkeys import (
     PasskeyRefused,
@@ -127,7 +127,7 @@ def login_code_passkey() -> ResponseReturnValue:
 
 def _let_in(page_before: str, operator: Operator | None, target: str | None) -> ResponseReturnValue:
     if wait := seconds_to_wait():
-        return refused(_("Too many attempts. Try again in %(wait)s s.", wait=wait), page_before)
+        return refused(too_many_attempts(wait), page_before)
     try:
         found = signed_in(request.form.get("credential", ""), operator)
     except PasskeyRefused as error:

@@ -19,11 +19,11 @@ from wtforms import PasswordField, StringField
 from wtforms.validators import DataRequired, EqualTo, Length, StopValidation
 
 from admin.forms import Form, problem
-from admin.people.attempts import failed, seconds_to_wait_in_session
+from admin.people.attempts import failed, seconds_to_wait_in_session, too_many_attempts
 from admin.texts import _, lazy
-from server.api.access import configuration
+from server.api.access import configuration, people_stores
 from server.storage.errors import SealBroken
-from server.storage.people.operators import Operator, OperatorStore
+from server.storage.people.operators import Operator
 
 SHORTEST = 15
 """As NIST SP 800-63B-4 demands of passwords that are enough by themselves."""
@@ -123,7 +123,7 @@ class PasswordAgain(Form):
 def is_own_password(form: PasswordAgain) -> bool:
     """Check the operator's password; the form says what is wrong. Rate-limited like a login."""
     if wait := seconds_to_wait_in_session(g.operator_session.id):
-        problem(form, "current", _("Too many attempts. Try again in %(wait)s s.", wait=wait))
+        problem(form, "current", too_many_attempts(wait))
         return False
     if not verify((form.current.data or "")[:LONGEST], g.operator.password_hash):
         failed(g.operator.email, "wrong password")
@@ -191,19 +191,18 @@ def recovery_code(text: str) -> str:
     return f"{letters[:5]}-{letters[5:]}"
 
 
-def totp_secret(operator: Operator) -> str:
+def accepts_code(operator: Operator, typed: str) -> bool:
+    """Whether this is a code of the operator that was not used before: of the app, or a recovery code."""
+    operators, secret = people_stores().operators, _totp_secret(operator)
+    step = step_of(secret, typed) if secret else None
+    if step is not None:
+        return operators.use_step(operator.id, step)
+    return operators.use_recovery_code(operator.id, recovery_code(typed))
+
+
+def _totp_secret(operator: Operator) -> str:
     """Return the secret of the codes; empty if SECRET_KEY was changed, when only recovery codes open."""
     try:
         return configuration().seal.open(operator.totp_secret)
     except SealBroken:
         return ""
-
-
-def accepts(store: OperatorStore, operator: Operator, secret: str, typed: str) -> bool:
-    """Whether this is a code of the operator that was not used before: of the app, or a recovery code.
-
-    An empty `secret`, one that cannot be opened any more, leaves the recovery codes."""
-    step = step_of(secret, typed) if secret else None
-    if step is not None:
-        return store.use_step(operator.id, step)
-    return store.use_recovery_code(operator.id, recovery_code(typed))

@@ -13,9 +13,14 @@ from wtforms import HiddenField, PasswordField, StringField
 
 from admin.forms import Form, problem
 from admin.page import Page
-from admin.people.attempts import failed, seconds_to_wait_for_code, seconds_to_wait_in_session
+from admin.people.attempts import (
+    failed,
+    seconds_to_wait_for_code,
+    seconds_to_wait_in_session,
+    too_many_attempts,
+)
 from admin.people.passkeys import PasskeyRefused, signed_in, why_unusable
-from admin.people.passwords import LONGEST, accepts, totp_secret, verify
+from admin.people.passwords import LONGEST, accepts_code, verify
 from admin.people.sessions import came_from, safe_next
 from admin.replies import note, unchanged
 from admin.texts import _, lazy
@@ -60,7 +65,7 @@ def mark_confirmed() -> None:
 def confirm_identity(form: ConfirmForm) -> bool:
     """Check the password or the code; the form says what is wrong. Rate-limited like a login."""
     if wait := seconds_to_wait_in_session(g.operator_session.id):
-        problem(form, "password", _("Too many attempts. Try again in %(wait)s s.", wait=wait))
+        problem(form, "password", too_many_attempts(wait))
         return False
     if form.credential.data:
         return _has_signed(form)
@@ -69,9 +74,9 @@ def confirm_identity(form: ConfirmForm) -> bool:
         return True
     if code and g.operator.has_second_factor:
         if wait := seconds_to_wait_for_code(g.operator):
-            problem(form, "code", _("Too many attempts. Try again in %(wait)s s.", wait=wait))
+            problem(form, "code", too_many_attempts(wait))
             return False
-        if accepts(people_stores().operators, g.operator, totp_secret(g.operator), code):
+        if accepts_code(g.operator, code):
             return True
         failed(g.operator.email, "wrong code")
         problem(form, "code", _("This code is wrong, or was used already. Nothing was changed."))

@@ -9,7 +9,7 @@ from flask import redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from admin.page import Page
-from admin.people.attempts import seconds_to_wait
+from admin.people.attempts import seconds_to_wait, too_many_attempts
 from admin.people.login import let_in_with_second_factor
 from admin.people.passwords import hash_password
 from admin.people.sessions import safe_next
@@ -34,7 +34,7 @@ _BEGUN = "sign_on"
 def login_sso() -> ResponseReturnValue:
     """A link and no form, for the policy of the pages lets no form lead to the provider."""
     if wait := seconds_to_wait():
-        return refused(_("Too many attempts. Try again in %(wait)s s.", wait=wait), "login")
+        return refused(too_many_attempts(wait), "login")
     try:
         client = client_of(configuration().settings)
         address, begun = client.begin(asks_again="again" in request.args)
@@ -49,7 +49,7 @@ def login_sso() -> ResponseReturnValue:
 def login_sso_callback() -> ResponseReturnValue:
     """Where the provider sends the browser back to."""
     if wait := seconds_to_wait():
-        return refused(_("Too many attempts. Try again in %(wait)s s.", wait=wait), "login")
+        return refused(too_many_attempts(wait), "login")
     try:
         client, (begun, target) = client_of(configuration().settings), _begun()
         if "code" not in request.args:
