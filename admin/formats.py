@@ -213,6 +213,11 @@ def _timedelta(seconds: int, unit: Unit, locale: str) -> str:
     return str(found)
 
 
+def shown_answer(answer: Answer) -> Markup:
+    """The answer as HTML. It is sanitised: texts of visitors, pages and models can do nothing in it."""
+    return Markup(answer_html(answer))
+
+
 def plain(answer: Answer) -> str:
     """The answer without Markdown and without citation numbers, on one line."""
     html = re.sub(r'<a class="cite"[^>]*>\d+</a>', "", answer_html(answer))
@@ -237,7 +242,7 @@ def role_word(role: str) -> str:
 _SHOWN: tuple[Callable[..., object], ...] = (
     *(browser, browser_word, size, path_of, number, decimal, percent, ago, ahead, day),
     *(duration, milliseconds, money, language_name),
-    *(sentence, translated, detail_word, report_text, outside_link, plain, written_by),
+    *(sentence, translated, detail_word, report_text, outside_link, shown_answer, plain, written_by),
 )
 FILTERS = {shown.__name__: shown for shown in _SHOWN} | {
     "outcome_word": lambda name: OUTCOMES.get(name, name),

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from flask import redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from markupsafe import Markup
 from wtforms import TextAreaField
 from wtforms.validators import StopValidation
 
@@ -16,7 +15,6 @@ from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import changed, done, refused, unchanged
 from admin.texts import _, lazy, ngettext
-from server.answering.writing.markup import answer_html
 from server.api.access import (
     configuration,
     database,
@@ -208,15 +206,10 @@ def conversation_unlabel(conversation_id: str) -> ResponseReturnValue:
 def _shown(found: Conversation, form: LabelForm) -> str:
     store = dialogue().labels
     labels = store.of([found.id]).get(found.id, [])
-    judged = FeedbackStore(database()).of([message.id for message in found.messages])
-    # answer_html is sanitised: text of visitors, pages and models can do nothing here.
-    messages = [
-        (message, Markup(answer_html(message.answer)), judged.get(message.id)) for message in found.messages
-    ]
     return render_template(
         "admin/conversation.html",
         conversation=found,
-        messages=messages,
+        feedback=FeedbackStore(database()).of([message.id for message in found.messages]),
         site=stores().sites.find(found.site_id),
         written=with_deliveries(delivery().contact.of_conversation(found.id)),
         form=form,

@@ -5,11 +5,10 @@ from dataclasses import replace
 
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from markupsafe import Markup
 from wtforms import BooleanField, FileField, StringField, TextAreaField
 from wtforms.validators import DataRequired
 
-from admin.formats import sentence
+from admin.formats import sentence, shown_answer
 from admin.forms import CONFLICT, UNPROCESSABLE, Form, SharedForm, problem
 from admin.lists import listed
 from admin.page import Page
@@ -19,7 +18,6 @@ from admin.sites import sites as sites_page
 from admin.texts import _, lazy, ngettext
 from server.answering.shortcuts.curated import utc_today
 from server.answering.shortcuts.same_question import plain
-from server.answering.writing.markup import answer_html
 from server.api.access import configuration, dialogue, gap_work, own_answers, stores
 from server.domain.answer import Answer, Outcome
 from server.domain.curated import (
@@ -196,9 +194,7 @@ def _answered_twice(site: Site, saved: CuratedAnswer) -> list[str]:
 
 
 def _shown(site: Site, known: CuratedAnswer | None, form: CuratedForm) -> str:
-    # answer_html is sanitised: nothing that is typed here can do anything.
-    text = form.text.data or ""
-    shown = Markup(answer_html(Answer(Outcome.CURATED, text))) if known else ""
+    shown = shown_answer(Answer(Outcome.CURATED, form.text.data or "")) if known else ""
     return render_template("admin/curated_one.html", known=known, form=form, shown=shown, today=utc_today())
 
 

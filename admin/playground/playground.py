@@ -6,7 +6,6 @@ from typing import Any
 
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from markupsafe import Markup
 from werkzeug.datastructures import MultiDict
 from wtforms import SelectField, StringField, TextAreaField
 
@@ -21,7 +20,6 @@ from admin.texts import _, lazy
 from admin.visible import require_site, visible_ids, visible_site, visible_sites
 from server.answering.floors import FLOOR
 from server.answering.flows.table import FLOWS
-from server.answering.writing.markup import answer_html
 from server.api.access import configuration, crawling, dialogue, playground_runner, quality_stores, stores
 from server.domain.answer import EMBEDDED
 from server.domain.question import Turn
@@ -288,8 +286,7 @@ def _shown(run: KeptRun) -> dict[str, Any]:
     return {
         "run": run,
         "site": site,
-        # answer_html is sanitised: text of pages and models can do nothing here.
-        "columns": [(column, Markup(answer_html(column.answer))) for column in columns],
+        "columns": columns,
         "active": any(column.state == ASKING for column in columns),
         "version": "/".join(column.state for column in columns),
         "told": told(values),

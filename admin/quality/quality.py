@@ -249,11 +249,6 @@ def share(value: float | None) -> str:
     return "–" if value is None else decimal(value, 3)
 
 
-def points(value: float) -> str:
-    """A difference of figures in points of a hundred."""
-    return ("+" if value >= 0 else "") + decimal(100 * value, 1)
-
-
 def chosen_ways(chosen: Mapping[str, Any]) -> str:
     """The ways that a run asks, in a line."""
     strategies, flows = chosen.get("strategies") or [], chosen.get("flows") or []
@@ -264,7 +259,6 @@ FILTERS: dict[str, Callable[..., object]] = {
     "run_word": run_word,
     "run_colour": lambda run: RUN_COLOURS.get(run.state, "busy"),
     "share": share,
-    "points": points,
     "chosen_ways": chosen_ways,
     "strategy_word": strategy_word,
     "flow_word": flow_word,

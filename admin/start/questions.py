@@ -10,7 +10,6 @@ from typing import Any
 
 from flask import flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
-from markupsafe import Markup
 
 from admin.forms import UNPROCESSABLE
 from admin.page import Page
@@ -19,7 +18,6 @@ from admin.replies import progress, unchanged
 from admin.sites import sites as sites_page
 from admin.sites.sites import snippet_of
 from admin.start import walk as walks
-from server.answering.writing.markup import answer_html
 from server.api.access import configuration, playground_runner, stores
 from server.domain.answer import EMBEDDED
 from server.domain.look import Welcome
@@ -51,16 +49,16 @@ class Tried:
     url: str
     title: str
     excerpt: str
-    columns: Sequence[tuple[Column, Markup]] = ()
-    """Each answer with its HTML; none before it was asked."""
+    columns: Sequence[Column] = ()
+    """Its answers; none before it was asked."""
 
     @property
     def is_asking(self) -> bool:
-        return any(column.state == ASKING for column, _html in self.columns)
+        return any(column.state == ASKING for column in self.columns)
 
     @property
     def version(self) -> str:
-        return "/".join(column.state for column, _html in self.columns)
+        return "/".join(column.state for column in self.columns)
 
 
 @page.get("/sites/<site_id>/start/questions", role=Role.EDITOR)
@@ -159,12 +157,10 @@ def _tried(site: Site, text: str, url: str, run: KeptRun | None) -> Tried:
     said = next((chunk for chunk in chunks if text in (chunk.heading_path[-1:] or ("",))), None)
     excerpt = " ".join((said or chunks[0]).text.split()) if chunks else ""
     title = chunks[0].title if chunks else url
-    columns: list[tuple[Column, Markup]] = []
+    columns: list[Column] = []
     if run is not None:
         kept = stores().playground_runs.get(run.id)
         seconds = configuration().settings.quality.playground_seconds
-        for column in columns_of(kept, variants_of(kept), seconds, datetime.now(UTC)):
-            # answer_html is sanitised: text of pages and models can do nothing here.
-            columns.append((column, Markup(answer_html(column.answer))))
+        columns = columns_of(kept, variants_of(kept), seconds, datetime.now(UTC))
     short = excerpt if len(excerpt) <= EXCERPT_CHARS else f"{excerpt[:EXCERPT_CHARS].rpartition(' ')[0]} …"
     return Tried(text, url, title, short, columns)
