@@ -242,9 +242,8 @@ def role_word(role: str) -> str:
 _SHOWN: tuple[Callable[..., object], ...] = (
     *(browser, browser_word, size, path_of, number, decimal, percent, ago, ahead, day),
     *(duration, milliseconds, money, language_name),
-    *(sentence, translated, detail_word, report_text, outside_link, shown_answer, plain, written_by),
+    *(sentence, translated, detail_word, report_text, outside_link),
+    *(shown_answer, plain, written_by, role_word),
 )
-FILTERS = {shown.__name__: shown for shown in _SHOWN} | {
-    "outcome_word": lambda name: OUTCOMES.get(name, name),
-    "role_word": role_word,
-}
+FILTERS = {shown.__name__: shown for shown in _SHOWN}
+FILTERS["outcome_word"] = lambda name: OUTCOMES.get(name, name)

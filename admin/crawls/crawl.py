@@ -13,7 +13,7 @@ from admin.formats import number
 from admin.lists import listed, one_of
 from admin.page import Page
 from admin.people.sessions import safe_next
-from admin.replies import download, progress, refused, unchanged
+from admin.replies import done, download, progress, refused, unchanged
 from admin.sites import sites as sites_page
 from admin.stored import translated
 from admin.texts import _, lazy
@@ -150,13 +150,11 @@ def site_schedule(site: Site) -> ResponseReturnValue:
     every = request.form.get("every", "")
     if every in PERIODS:
         stores().schedules.set(site.id, every, next_time(every, datetime.now(UTC)))
-        flash(_("The schedule of %(name)s is saved.", name=site.name), "done")
-    elif every == OFF:
+        return done(_("The schedule of %(name)s is saved.", name=site.name), "site")
+    if every == OFF:
         stores().schedules.clear(site.id)
-        flash(_("%(name)s is crawled only when you ask for it.", name=site.name), "done")
-    else:
-        return refused(_("Choose how often the site is crawled."), "site")
-    return redirect(url_for("admin.site", site_id=site.id))
+        return done(_("%(name)s is crawled only when you ask for it.", name=site.name), "site")
+    return refused(_("Choose how often the site is crawled."), "site")
 
 
 def _answer(run: CrawlRun, action: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from flask import flash, g, redirect, render_template, request, url_for
+from flask import g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import StringField
 
@@ -187,8 +187,8 @@ def _tested(site: Site, form: MessagesForm, address: str) -> ResponseReturnValue
         advice = _("Check the server, the port, the user name and the password.")
         errors = {"smtp_url": f"{sentence(str(error))} {advice}"}
         return _messages_shown(site, form, errors), UNPROCESSABLE
-    flash(_("A test message was sent to %(address)s: %(said)s.", address=address, said=said), "done")
-    return redirect(url_for("admin.start_messages", site_id=site.id))
+    told = _("A test message was sent to %(address)s: %(said)s.", address=address, said=said)
+    return done(told, "start_messages")
 
 
 def _messages_shown(site: Site, form: MessagesForm, errors: dict[str, str] | None = None) -> str:
