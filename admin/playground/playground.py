@@ -15,7 +15,7 @@ from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.quality.quality import FLOW_WORDS, STRATEGY_WORDS, flow_word, strategy_word
 from admin.replies import changed, nothing_done, progress, refused, unchanged
-from admin.sites.settings import TONE_LABELS
+from admin.sites.settings import TONE_LABELS, differences
 from admin.texts import _, lazy
 from admin.visible import require_site, visible_ids, visible_site, visible_sites
 from server.answering.floors import FLOOR
@@ -221,7 +221,7 @@ def playground_use(run_id: str) -> ResponseReturnValue:
     except WrongOrder as wrong:
         return refused(_("These settings are no longer valid: %(reason)s", reason=wrong), "playground_run")
     after = stores().sites.change(run.site_id, lambda site: order.site(site, way))
-    differing = _differences(before, after)
+    differing = differences(before, after, ("strategy", "flow"), (FLOOR, TUNING, *after.options))
     if not differing:
         return nothing_done(_("The site uses these settings already."), "playground_run")
     changed("took settings over from the playground", site_id=run.site_id, run=run_id, changes=differing)
@@ -302,17 +302,6 @@ def _cited(columns: list[Column]) -> str:
     """The page that most ways cite: what a test set would expect."""
     pages = [url for column in columns for url in dict.fromkeys(one.url for one in column.answer.citations)]
     return max(pages, key=pages.count, default="")
-
-
-def _differences(before: Site, after: Site) -> dict[str, list[object]]:
-    """For the audit log: name -> before and after."""
-    pairs: dict[str, list[object]] = {
-        "strategy": [before.strategy, after.strategy],
-        "flow": [before.flow, after.flow],
-    }
-    names = dict.fromkeys((FLOOR, TUNING, *after.options))
-    pairs |= {name: [before.options.get(name), after.options.get(name)] for name in names}
-    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
 def variant_words(variant: Variant) -> str:

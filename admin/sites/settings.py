@@ -1,7 +1,7 @@
 """The settings of one site: names, language, search, flow, wording, limits."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -153,11 +153,12 @@ def changed_site(site: Site, form: SiteSettingsForm) -> Site:
     )
 
 
-def differences(before: Site, after: Site) -> dict[str, list[object]]:
-    """What a change of settings did, for the audit log: name -> before and after."""
-    names = ("name", "title", "language", "strategy", "flow")
-    pairs = {name: [getattr(before, name), getattr(after, name)] for name in names}
-    pairs |= {name: [before.options.get(name), after.options.get(name)] for name in OWN}
+def differences(
+    before: Site, after: Site, fields: Iterable[str], options: Iterable[str]
+) -> dict[str, list[object]]:
+    """What a change did to these fields and options, for the audit log: name -> before and after."""
+    pairs = {name: [getattr(before, name), getattr(after, name)] for name in fields}
+    pairs |= {name: [before.options.get(name), after.options.get(name)] for name in options}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
@@ -187,7 +188,7 @@ def site_settings_save(site: Site) -> ResponseReturnValue:
     if form.is_overtaken(filled(site)):
         return _shown(site, form), CONFLICT
     after = stores().sites.change(site.id, lambda site: changed_site(site, form))
-    differing = differences(site, after)
+    differing = differences(site, after, ("name", "title", "language", "strategy", "flow"), OWN)
     if not differing:
         return nothing_done(_("Nothing was changed."), "site_settings")
     changed("changed the settings of the site", changes=differing)
