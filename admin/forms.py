@@ -33,6 +33,7 @@ from admin.stored import translated
 from admin.texts import _, lazy
 from crawler.errors import FetchError, Refused
 from server.api.access import configuration, quality_stores
+from server.domain.addresses import origin_of
 from server.guards.network import for_webhooks
 from server.quality.testset_store import StoredTestSet
 
@@ -131,6 +132,10 @@ def at_most(most: int) -> Length:
     return Length(max=most, message=lazy("The limit is %(most)s characters.", most=most))
 
 
+NAME_LENGTH = Length(max=100, message=lazy("Choose a name of at most 100 characters."))
+"""A validator of what an operator calls something."""
+
+
 def check_email(form: Form, field: Field) -> None:
     """An address with a name, an @ and a host. Whether it receives mail is not asked."""
     text = (field.data or "").strip()
@@ -226,7 +231,6 @@ def ready_testsets() -> list[SelectChoice]:
     return choices((str(one.id), f"{one.name} ({one.count:,})") for one in ready)
 
 
-DEFAULT_PORTS = {"http": 80, "https": 443}
 PRIVATE_NAMES = ("localhost", "local", "internal", "home.arpa")
 
 
@@ -242,7 +246,8 @@ def parse_address(text: str) -> str:
     parts = _split(text)
     if parts.username or parts.password:
         raise BadAddress(_("Leave out the user name and password: Docent reads what every visitor can read."))
-    return urlunsplit((parts.scheme, _netloc(parts), parts.path or "/", parts.query, ""))
+    netloc = urlsplit(origin_of(text)).netloc
+    return urlunsplit((parts.scheme, netloc, parts.path or "/", parts.query, ""))
 
 
 def parse_origin(text: str) -> str:
@@ -254,10 +259,9 @@ def parse_origin(text: str) -> str:
         raise BadAddress(said)
     parts = _split(text)
     if parts.username or parts.password or parts.path not in ("", "/") or parts.query or parts.fragment:
-        origin = f"{parts.scheme}://{_netloc(parts)}"
-        names = {"typed": f"{text!r}", "origin": origin}
+        names = {"typed": f"{text!r}", "origin": origin_of(text)}
         raise BadAddress(_("%(typed)s is more than an origin; write %(origin)s.", **names))
-    return f"{parts.scheme}://{_netloc(parts)}"
+    return origin_of(text)
 
 
 def permitted_webhook(address: str) -> str:
@@ -316,7 +320,7 @@ def _split(text: str) -> SplitResult:
         raise BadAddress(
             _("Write an address such as https://example.com/ or https://example.com:8443/.")
         ) from None
-    if parts.scheme not in DEFAULT_PORTS:
+    if parts.scheme not in ("http", "https"):
         scheme = parts.scheme
         said = _("Write an address that starts with http:// or https://, not %(scheme)s://.", scheme=scheme)
         raise BadAddress(said)
@@ -333,9 +337,3 @@ def _is_host(host: str) -> bool:
     except UnicodeError:
         return False
     return all(re.fullmatch(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?", label, re.IGNORECASE) for label in labels)
-
-
-def _netloc(parts: SplitResult) -> str:
-    host = parts.hostname or ""
-    host = f"[{host}]" if ":" in host else host
-    return host if parts.port in (None, DEFAULT_PORTS[parts.scheme]) else f"{host}:{parts.port}"

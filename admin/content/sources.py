@@ -5,11 +5,11 @@ from collections.abc import Callable
 from flask import render_template
 from flask.typing import ResponseReturnValue
 from wtforms import MultipleFileField, StringField, TextAreaField
-from wtforms.validators import DataRequired, Length
+from wtforms.validators import DataRequired
 
 from admin.crawls.crawls import is_active
 from admin.formats import sentence
-from admin.forms import UNPROCESSABLE, Form, problem
+from admin.forms import NAME_LENGTH, UNPROCESSABLE, Form, problem
 from admin.lists import listed, sliced
 from admin.page import Page
 from admin.replies import done, nothing_done
@@ -36,7 +36,6 @@ KINDS = {
     SourceKind.PAIRS: lazy("Questions and answers"),
 }
 READ = ("fetched", "unchanged")
-_NAME = Length(max=100, message=lazy("Choose a name of at most 100 characters."))
 
 
 class FilesForm(Form):
@@ -49,7 +48,7 @@ class AddressesForm(Form):
     """Pages to read, and no others."""
 
     addresses = TextAreaField(lazy("Addresses"), [DataRequired(lazy("Write at least one address."))])
-    addresses_name = StringField(lazy("Name of the list"), [_NAME])
+    addresses_name = StringField(lazy("Name of the list"), [NAME_LENGTH])
 
 
 class PairsForm(Form):
@@ -58,7 +57,7 @@ class PairsForm(Form):
     pairs = TextAreaField(
         lazy("Questions and answers"), [DataRequired(lazy("Paste at least one question with its answer."))]
     )
-    pairs_name = StringField(lazy("Name of the collection"), [_NAME])
+    pairs_name = StringField(lazy("Name of the collection"), [NAME_LENGTH])
 
 
 @page.get("/sites/<site_id>/sources")

@@ -6,9 +6,8 @@ from typing import Any
 from flask import redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, FileField, SelectField, SelectMultipleField, StringField
-from wtforms.validators import Length
 
-from admin.forms import UNPROCESSABLE, Form, WholeNumber, choices, problem, required
+from admin.forms import NAME_LENGTH, UNPROCESSABLE, Form, WholeNumber, choices, problem, required
 from admin.lists import listed
 from admin.page import Page
 from admin.quality import quality as quality_page
@@ -116,13 +115,12 @@ REFUSED_WORDS = {
     UNKNOWN: lazy("the site should answer them"),
 }
 MOST = 1000
-_NAME = Length(max=100, message=lazy("Choose a name of at most 100 characters."))
 
 
 class HeadingsForm(Form):
     """What the `testset` command takes."""
 
-    headings_name = StringField(lazy("Name"), [_NAME])
+    headings_name = StringField(lazy("Name"), [NAME_LENGTH])
     count = WholeNumber(lazy("Questions that the site answers"), least=1, most=MOST, default=60)
     kinds = SelectMultipleField(
         lazy("Where they come from"), choices=choices((kind, KIND_WORDS[kind]) for kind in KINDS)
@@ -134,14 +132,14 @@ class HeadingsForm(Form):
 class UploadForm(Form):
     """A file of questions."""
 
-    upload_name = StringField(lazy("Name"), [_NAME])
+    upload_name = StringField(lazy("Name"), [NAME_LENGTH])
     file = FileField(lazy("File"))
 
 
 class ConversationsForm(Form):
     """Questions that visitors asked."""
 
-    visitors_name = StringField(lazy("Name"), [_NAME])
+    visitors_name = StringField(lazy("Name"), [NAME_LENGTH])
     helped = BooleanField(lazy("Questions with a thumb up, and the pages that were named"))
     refused = SelectField(
         lazy("Refused questions"), choices=choices(REFUSED_WORDS.items()), default=LEAVE_OUT

@@ -7,9 +7,10 @@ from flask import redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import escape
 from wtforms import BooleanField, StringField
-from wtforms.validators import DataRequired, Length, StopValidation
+from wtforms.validators import DataRequired, StopValidation
 
 from admin.forms import (
+    NAME_LENGTH,
     UNPROCESSABLE,
     Form,
     check_address,
@@ -118,9 +119,7 @@ class SiteForm(Form):
     address = StringField(
         lazy("Address"), [DataRequired(lazy("Write the address of the site, such as https://example.com/."))]
     )
-    name = StringField(
-        lazy("Name"), [Length(max=100, message=lazy("Choose a name of at most 100 characters."))]
-    )
+    name = StringField(lazy("Name"), [NAME_LENGTH])
     own = BooleanField(lazy("This is my own website"))
 
     def validate_address(self, field: StringField) -> None:
