@@ -84,7 +84,7 @@ def fact_add(site: Site) -> ResponseReturnValue:
 @page.get("/sites/<site_id>/facts/<fact_id>")
 def fact(site: Site, fact_id: str) -> ResponseReturnValue:
     known = stores().card(site.id).get(fact_id)
-    return _shown_one(site, known, FactForm(formdata=None, value=known.shown))
+    return _shown_one(known, FactForm(formdata=None, value=known.shown))
 
 
 @page.post("/sites/<site_id>/facts/<fact_id>")
@@ -92,7 +92,7 @@ def fact_correct(site: Site, fact_id: str) -> ResponseReturnValue:
     card = stores().card(site.id)
     known, form = card.get(fact_id), FactForm(request.form)
     if not form.validate():
-        return _shown_one(site, known, form), UNPROCESSABLE
+        return _shown_one(known, form), UNPROCESSABLE
     value = form.value.data.strip()
     card.correct(fact_id, value, operator_email())
     changed("corrected a fact", fact=fact_id, was=known.shown, value=value)
@@ -145,7 +145,7 @@ def _shown(site: Site, form: NewFactForm) -> str:
     )
 
 
-def _shown_one(site: Site, known: SiteFact, form: FactForm) -> str:
+def _shown_one(known: SiteFact, form: FactForm) -> str:
     base = configuration().settings.serving.base_url
     return render_template(
         "admin/fact.html",

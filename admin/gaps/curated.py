@@ -102,7 +102,7 @@ def curated_new(site: Site) -> ResponseReturnValue:
         known: list[Gap | GapQuestion] = [gap, *stores().gaps.questions(gap.id)]
         first, *others = wordings((one.typed for one in known if one.typed == one.question), VARIANTS) or [""]
         values |= {"question": first, "also": "\n".join(others), "language": gap.language}
-    return _shown(site, None, CuratedForm(formdata=None, **values))
+    return _shown(None, CuratedForm(formdata=None, **values))
 
 
 @page.post("/sites/<site_id>/answers/new")
@@ -113,7 +113,7 @@ def curated_add(site: Site) -> ResponseReturnValue:
 @page.get("/sites/<site_id>/answers/<int:id>")
 def curated_one(site: Site, id: int) -> ResponseReturnValue:
     known = stores().curated.get(site.id, id)
-    return _shown(site, known, filled(known).noted())
+    return _shown(known, filled(known).noted())
 
 
 def filled(known: CuratedAnswer) -> CuratedForm:
@@ -149,14 +149,14 @@ def curated_remove(site: Site, id: int) -> ResponseReturnValue:
 def _saved(site: Site, known: CuratedAnswer | None) -> ResponseReturnValue:
     form = CuratedForm(request.form)
     if not form.validate():
-        return _shown(site, known, form), UNPROCESSABLE
+        return _shown(known, form), UNPROCESSABLE
     try:
         made = form.made(site.id)
     except ValueError as error:
         problem(form, form.field_of(str(error)), sentence(str(error)))
-        return _shown(site, known, form), UNPROCESSABLE
+        return _shown(known, form), UNPROCESSABLE
     if known and form.is_overtaken(filled(known)):
-        return _shown(site, known, form), CONFLICT
+        return _shown(known, form), CONFLICT
     made = replace(made, id=known.id if known else 0)
     saved = stores().curated.save(made, operator_email())
     changed("changed an own answer" if known else "wrote an own answer", answer=saved.id)
@@ -193,7 +193,7 @@ def _answered_twice(site: Site, saved: CuratedAnswer) -> list[str]:
     return [question for question in saved.questions if plain(question) in others]
 
 
-def _shown(site: Site, known: CuratedAnswer | None, form: CuratedForm) -> str:
+def _shown(known: CuratedAnswer | None, form: CuratedForm) -> str:
     shown = shown_answer(Answer(Outcome.CURATED, form.text.data or "")) if known else ""
     return render_template("admin/curated_one.html", known=known, form=form, shown=shown, today=utc_today())
 
@@ -211,7 +211,7 @@ class ImportForm(Form):
 
 @files_page.get("/sites/<site_id>/answers/import")
 def curated_import(site: Site) -> ResponseReturnValue:
-    return _shown_import(site, ImportForm(formdata=None))
+    return _shown_import(ImportForm(formdata=None))
 
 
 @files_page.post("/sites/<site_id>/answers/import", large=True)
@@ -219,12 +219,12 @@ def curated_take_in(site: Site) -> ResponseReturnValue:
     """All of the file, or nothing of it."""
     file = request.files.get("answers")
     if file is None or not file.filename:
-        return _refused(site, [(0, _("Choose a file."))])
+        return _refused([(0, _("Choose a file."))])
     is_json = file.filename.lower().endswith((".jsonl", ".json", ".ndjson"))
     try:
         found = read_answers(site.id, file.read(), is_json=is_json)
     except CuratedFileError as error:
-        return _refused(site, error.errors)
+        return _refused(error.errors)
     new, replaced = stores().curated.save_all(found, operator_email())
     changed("imported own answers", site.id, new=new, replaced=replaced)
     said = _("%(new)s new, %(replaced)s replaced. Visitors get them from now on.", new=new, replaced=replaced)
@@ -247,10 +247,10 @@ def curated_jsonl(site: Site) -> ResponseReturnValue:
     return download(lines, f"{site.id}-answers.jsonl", "application/x-ndjson")
 
 
-def _refused(site: Site, errors: Errors) -> ResponseReturnValue:
-    return _shown_import(site, ImportForm(request.form), errors), UNPROCESSABLE
+def _refused(errors: Errors) -> ResponseReturnValue:
+    return _shown_import(ImportForm(request.form), errors), UNPROCESSABLE
 
 
-def _shown_import(site: Site, form: ImportForm, errors: Errors = ()) -> str:
+def _shown_import(form: ImportForm, errors: Errors = ()) -> str:
     said = [(line, sentence(message)) for line, message in errors]
     return render_template("admin/curated_import.html", form=form, errors=said, columns=COLUMNS)

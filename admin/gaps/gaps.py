@@ -23,7 +23,6 @@ from admin.visible import sees
 from server.api.access import database, gap_work, people_stores, stores
 from server.domain.curated import CuratedState
 from server.domain.gap import OPEN, SOLVED, Gap, GapEvent, GapKind, GapStatus, Why
-from server.domain.site import Site
 from server.gaps.gap_work import last_recheck
 from server.indexes.errors import IndexFailure
 from server.storage.errors import UnknownRecord
@@ -344,11 +343,11 @@ def _shown(found: Gap, form: GapForm) -> str:
         form=form,
         questions=listed(lambda limit, offset: stores().gaps.questions(found.id, limit, offset), ROWS),
         history=stores().gaps.history(found.id),
-        solution=_solution(site, found),
+        solution=_solution(found),
     )
 
 
-def _solution(site: Site | None, found: Gap) -> str:
+def _solution(found: Gap) -> str:
     """What answers the question now, as a sentence with a link; empty for an open gap."""
     solved = found.solved_by
     if solved is None:

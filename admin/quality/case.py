@@ -64,7 +64,7 @@ def quality_case_new(site: Site) -> ResponseReturnValue:
     known = quality_stores().testsets.all(site.id)
     wanted = request.args.get("testset", "")
     form = AddForm(formdata=None, testset=wanted if wanted in {str(one.id) for one in known} else NEW)
-    return _add_page(site, known, form)
+    return _add_page(known, form)
 
 
 @page.post("/sites/<site_id>/quality/cases")
@@ -78,7 +78,7 @@ def quality_add_case(site: Site) -> ResponseReturnValue:
         problem(form, "testset", _("This test set was deleted. Choose another one."))
     elif case is not None and (chosen is not None or _may_begin(form, known)):
         return _added(site, chosen, case, form)
-    return _add_page(site, known, form), UNPROCESSABLE
+    return _add_page(known, form), UNPROCESSABLE
 
 
 @page.get("/sites/<site_id>/quality/sets/<int:id>/cases/<int:number>", role=Role.EDITOR)
@@ -94,7 +94,7 @@ def quality_case(site: Site, id: int, number: int) -> ResponseReturnValue:
         answer=meant.answer,
         kind=kind,
     )
-    return _case_page(site, quality_stores().testsets.get(site.id, id), stored, form)
+    return _case_page(quality_stores().testsets.get(site.id, id), stored, form)
 
 
 @page.post("/sites/<site_id>/quality/sets/<int:id>/cases/<int:number>")
@@ -103,7 +103,7 @@ def quality_case_change(site: Site, id: int, number: int) -> ResponseReturnValue
     form = ChangeForm(request.form)
     case = _written(form, stored) if form.validate() else None
     if case is None:
-        return _case_page(site, quality_stores().testsets.get(site.id, id), stored, form), UNPROCESSABLE
+        return _case_page(quality_stores().testsets.get(site.id, id), stored, form), UNPROCESSABLE
     quality_stores().testsets.replace(site.id, id, case)
     changed("changed a question of a test set", testset=id, question=stored.case_id)
     return done(_("The question is saved."), "quality_testset")
@@ -144,7 +144,7 @@ def _added(site: Site, chosen: StoredTestSet | None, case: StoredCase, form: Add
     most = configuration().settings.quality.testset_questions
     if chosen is not None and (chosen.is_open or chosen.count >= most):
         problem(form, "testset", _not_now(chosen, most))
-        return _add_page(site, quality_stores().testsets.all(site.id), form), UNPROCESSABLE
+        return _add_page(quality_stores().testsets.all(site.id), form), UNPROCESSABLE
     if chosen is None:
         day = datetime.now(UTC).strftime("%Y-%m-%d")
         chosen = quality_stores().testsets.create(
@@ -166,7 +166,7 @@ def _not_now(chosen: StoredTestSet, most: int) -> str:
     )
 
 
-def _add_page(site: Site, known: list[StoredTestSet], form: AddForm) -> str:
+def _add_page(known: list[StoredTestSet], form: AddForm) -> str:
     form.testset.choices = choices([*((str(one.id), one.name) for one in known), (NEW, lazy("A new one"))])
     return render_template(
         "admin/quality_case.html", form=form, testset=None, stored=None,
@@ -174,5 +174,5 @@ def _add_page(site: Site, known: list[StoredTestSet], form: AddForm) -> str:
     )  # fmt: skip
 
 
-def _case_page(site: Site, testset: StoredTestSet, stored: StoredCase, form: ChangeForm) -> str:
+def _case_page(testset: StoredTestSet, stored: StoredCase, form: ChangeForm) -> str:
     return render_template("admin/quality_case.html", form=form, testset=testset, stored=stored)

@@ -36,7 +36,7 @@ FORMS = {"html": "text/html", "json": "application/json", "md": "text/markdown",
 def quality_run(site: Site, run_id: int) -> ResponseReturnValue:
     """Show the state of a run, and its report once there is one."""
     run = quality_stores().runs.get(site.id, run_id)
-    return render_template("admin/quality_run.html", **_shown(site, run))
+    return render_template("admin/quality_run.html", **_shown(run))
 
 
 @page.get("/sites/<site_id>/quality/runs/<int:run_id>/progress")
@@ -44,7 +44,7 @@ def quality_run_progress(site: Site, run_id: int) -> ResponseReturnValue:
     """Polled by progress.js."""
     run = quality_stores().runs.get(site.id, run_id)
     version = f"{run.state} {run.wanted} {run.step} {run.done} {run.total}"
-    return progress("admin/_quality_run.html", active=run.is_open, version=version, **_shown(site, run))
+    return progress("admin/_quality_run.html", active=run.is_open, version=version, **_shown(run))
 
 
 @page.get("/sites/<site_id>/quality/runs/<int:run_id>/report.<form>")
@@ -139,7 +139,7 @@ def _file(run: QualityRun, report: dict[str, Any], form: str) -> str | bytes | I
     return html_report(report, report_text, language())
 
 
-def _shown(site: Site, run: QualityRun) -> dict[str, Any]:
+def _shown(run: QualityRun) -> dict[str, Any]:
     waits = run.state == "waiting"
     before = quality_stores().runs.before(run) if waits else 0
     report = quality_stores().runs.report_head(run.id) if run.state == DONE else None

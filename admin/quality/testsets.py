@@ -150,7 +150,7 @@ class ConversationsForm(Form):
 
 @page.get("/sites/<site_id>/quality/sets", role=Role.EDITOR)
 def quality_testset_new(site: Site) -> ResponseReturnValue:
-    return _shown_new(site)
+    return _shown_new()
 
 
 @page.post("/sites/<site_id>/quality/sets/headings")
@@ -165,7 +165,7 @@ def quality_testset_headings(site: Site) -> ResponseReturnValue:
     elif not form.errors and not site.generation:
         problem(form, "count", _("Crawl the site first."))
     if form.errors or _is_full(site, form, "headings_name"):
-        return _shown_new(site, headings=form), UNPROCESSABLE
+        return _shown_new(headings=form), UNPROCESSABLE
     chosen = {"count": form.count.data, "kinds": kinds, "unanswerable": form.unanswerable.data}
     name = (form.headings_name.data or "").strip() or _("Pages, %(day)s", day=_day())
     made = quality_stores().testsets.order(site.id, name, "headings", {**chosen, "seed": form.seed.data})
@@ -182,12 +182,12 @@ def quality_testset_upload(site: Site) -> ResponseReturnValue:
     if not file or not getattr(file, "filename", ""):
         problem(form, "file", _("Choose a file with one JSON object a line."))
     if form.errors or _is_full(site, form, "upload_name"):
-        return _shown_new(site, upload=form), UNPROCESSABLE
+        return _shown_new(upload=form), UNPROCESSABLE
     try:
         made = read_upload(file.read(), site, configuration().settings)
     except BadQuestions as error:
         problem(form, "file", _("Nothing was stored. %(reason)s", reason=error.problems[0]))
-        return _shown_new(site, upload=form, problems=error.problems), UNPROCESSABLE
+        return _shown_new(upload=form, problems=error.problems), UNPROCESSABLE
     name = (form.upload_name.data or "").strip() or file.filename[:100]
     stored = quality_stores().testsets.create(site.id, name, "upload", made)
     changed("uploaded a test set", testset=stored.id, name=name, questions=len(made))
@@ -200,12 +200,12 @@ def quality_testset_conversations(site: Site) -> ResponseReturnValue:
     if form.validate() and not form.helped.data and form.refused.data == LEAVE_OUT:
         problem(form, "helped", _("Choose questions with a thumb up, refused ones, or both."))
     if form.errors or _is_full(site, form, "visitors_name"):
-        return _shown_new(site, visitors=form), UNPROCESSABLE
+        return _shown_new(visitors=form), UNPROCESSABLE
     wanted = Wanted(bool(form.helped.data), form.refused.data, form.days.data or 1, form.most.data or 1)
     made = questions_of_visitors(database(), site, wanted, configuration().settings)
     if not made:
         problem(form, "days", _("Visitors asked no such question in these days. Look back further."))
-        return _shown_new(site, visitors=form), UNPROCESSABLE
+        return _shown_new(visitors=form), UNPROCESSABLE
     name = (form.visitors_name.data or "").strip() or _("Conversations, %(day)s", day=_day())
     stored = quality_stores().testsets.create(site.id, name, "conversations", made)
     changed("made a test set from conversations", testset=stored.id, name=name, questions=len(made))
@@ -229,7 +229,6 @@ def _day() -> str:
 
 
 def _shown_new(
-    site: Site,
     headings: HeadingsForm | None = None,
     upload: UploadForm | None = None,
     visitors: ConversationsForm | None = None,
