@@ -20,7 +20,7 @@ from admin.lists import DAY_OPTIONS, DELIVERY_STATES, site_options, state_option
 from admin.page import Route, help_address, menu, sections, site_tabs
 from admin.people.passwords import TooManyHashes
 from admin.people.recent import require_recent_sign_in
-from admin.people.sessions import current_operator
+from admin.people.sessions import current_operator, is_script
 from admin.playground import playground
 from admin.quality import quality
 from admin.replies import (
@@ -29,6 +29,7 @@ from admin.replies import (
     not_allowed,
     not_found,
     only_some_sites,
+    script_error,
     sign_in_unavailable,
     store_failed,
     too_large,
@@ -129,8 +130,8 @@ def _require_operator() -> ResponseReturnValue | None:
     route = _route()
     if request.endpoint == STATIC or (route is not None and route.page.public) or current_operator():
         return None
-    if request.accept_mimetypes.best == "application/json":
-        return {"error": {"code": "login_needed", "message": "Log in again."}}, 401
+    if is_script():
+        return script_error("login_needed", "Log in again.", 401)
     if request.method != "GET":
         return login_needed()
     return redirect(url_for("admin.login", next=(request.script_root + request.full_path).rstrip("?")))
@@ -151,8 +152,8 @@ def _require_second_factor() -> ResponseReturnValue | None:
         return None
     if not configuration().settings.limits.require_second_factor or request.endpoint in WITHOUT_SECOND_FACTOR:
         return None
-    if request.accept_mimetypes.best == "application/json":
-        return {"error": {"code": "second_factor_needed", "message": "Set up a second factor first."}}, 403
+    if is_script():
+        return script_error("second_factor_needed", "Set up a second factor first.", 403)
     unchanged()
     return redirect(url_for("admin.account_second"))
 

@@ -24,7 +24,7 @@ from flask.typing import ResponseReturnValue
 
 from admin.formats import role_word
 from admin.page import Page
-from admin.people.sessions import came_from
+from admin.people.sessions import came_from, is_script, safe_next
 from admin.texts import _, lazy
 from server.api.access import configuration, people_stores
 from server.api.refusals import refused_access
@@ -86,6 +86,11 @@ def refused(message: str, endpoint: str, **values: str | int) -> ResponseReturnV
     unchanged()
     flash(message, "problem")
     return _page(endpoint, values)
+
+
+def to_next(otherwise: str) -> ResponseReturnValue:
+    """Lead to the page of the dashboard that the form names as `next`, or else to another."""
+    return redirect(safe_next(request.form.get("next") or otherwise))
 
 
 def _page(endpoint: str, values: dict[str, str | int]) -> ResponseReturnValue:
@@ -156,11 +161,16 @@ def login_needed() -> ResponseReturnValue:
     return redirect(url_for("admin.login", next=came_from(), unsent=1))
 
 
+def script_error(code: str, message: str, status: int) -> ResponseReturnValue:
+    """What a script of a page gets in place of a page."""
+    return {"error": {"code": code, "message": message}}, status
+
+
 def not_allowed(role: Role, needed: Role) -> ResponseReturnValue:
     """What this operator's role is not enough for."""
     refused_access("not allowed for the role", g.operator.email)
-    if request.accept_mimetypes.best == "application/json":
-        return {"error": {"code": "not_allowed", "message": f"This needs the role {needed}."}}, 403
+    if is_script():
+        return script_error("not_allowed", f"This needs the role {needed}.", 403)
     return _failure(
         _("Your role is not enough for this"),
         _(

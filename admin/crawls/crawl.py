@@ -3,8 +3,9 @@
 import json
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from typing import Any
 
-from flask import abort, flash, redirect, render_template, request, url_for
+from flask import abort, flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from admin.crawls import crawls as crawls_page
@@ -12,8 +13,7 @@ from admin.crawls.crawls import BAD_URL_STATES, URL_WORDS, is_active, run_of, ve
 from admin.formats import number
 from admin.lists import listed, one_of
 from admin.page import Page
-from admin.people.sessions import safe_next
-from admin.replies import done, download, progress, refused, unchanged
+from admin.replies import done, download, progress, refused, to_next, unchanged
 from admin.sites import sites as sites_page
 from admin.stored import translated
 from admin.texts import _, lazy
@@ -47,15 +47,13 @@ PROBLEMS = 5
 def crawl(site: Site, crawl_id: int) -> ResponseReturnValue:
     """Filtered by `state` and `reason`, searched by `search` in address and reason."""
     shown = _shown(site, crawl_id)
-    state, search, reason = _filters()
-    store = stores().crawls
+    state, search, reason = _filters().values()
+    addresses = stores().crawls.addresses
     urls = listed(
-        lambda limit, offset: store.addresses.urls(
-            crawl_id, state or None, search, limit, offset, reason=reason
-        ),
+        lambda limit, offset: addresses.urls(crawl_id, state or None, search, limit, offset, reason=reason),
         ROWS,
     )
-    reasons = store.addresses.reasons(crawl_id, state or None)
+    reasons = addresses.reasons(crawl_id, state or None)
     if reason and reason not in dict(reasons):
         reasons.append((reason, 0))
     return render_template(
@@ -73,7 +71,6 @@ def crawl_progress(site: Site, crawl_id: int) -> ResponseReturnValue:
     """Return the progress of a crawl; polled by progress.js."""
     shown = _shown(site, crawl_id)
     run = shown["run"]
-    assert isinstance(run, CrawlRun)
     return progress("admin/_crawl.html", active=is_active(run), version=version_of(run), **shown)
 
 
@@ -81,23 +78,20 @@ def crawl_progress(site: Site, crawl_id: int) -> ResponseReturnValue:
 def crawl_csv(site: Site, crawl_id: int) -> ResponseReturnValue:
     """The same addresses as a file, sent while they are read."""
     run_of(site.id, crawl_id)
-    state, search, reason = _filters()
+    state, search, reason = _filters().values()
     rows = stores().crawls.addresses.every_url(crawl_id, state or None, search, reason=reason)
     name = f"{site.id}-crawl-{crawl_id}{'-' + state if state in URL_WORDS else ''}.csv"
     return download(csv_lines(rows), name, "text/csv")
 
 
-def _shown(site: Site, crawl_id: int) -> dict[str, object]:
+def _shown(site: Site, crawl_id: int) -> dict[str, Any]:
     run = run_of(site.id, crawl_id)
     latest = stores().crawls.latest(site.id)
-    state, search, reason = _filters()
     store = stores().crawls
     return {
         "run": run,
         "is_latest": latest is not None and latest.id == run.id,
-        "state": state,
-        "search": search,
-        "reason": reason,
+        **_filters(),
         "page_address": absolute(run.url, configuration().settings.serving.base_url),
         "index": _index_report(run),
         "problems": store.addresses.newest(crawl_id, BAD_URL_STATES, PROBLEMS) if is_active(run) else [],
@@ -117,10 +111,8 @@ def _counted(text: str, count: int) -> str:
     return f"{short} ({number(count)})" if count else short
 
 
-def _filters() -> tuple[str, str, str]:
-    given = (request.args.get(name, "").strip()[:300] for name in ("state", "search", "reason"))
-    state, search, reason = given
-    return state, search, reason
+def _filters() -> dict[str, str]:
+    return {name: request.args.get(name, "").strip()[:300] for name in ("state", "search", "reason")}
 
 
 control_page = Page(under=sites_page.page)
@@ -136,7 +128,7 @@ def _control(action: str) -> None:
             flash(_("The crawl of %(name)s has ended in the meantime.", name=site.name), "done")
         else:
             flash(_answer(run, action), "done")
-        return redirect(safe_next(request.form.get("next") or url_for("admin.site", site_id=site.id)))
+        return to_next(url_for("admin.site", site_id=site.id))
 
     control_page.post(f"/sites/<site_id>/crawl/{action}", f"crawl_{action}")(view)
 

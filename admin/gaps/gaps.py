@@ -16,8 +16,8 @@ from admin.formats import outside_link
 from admin.forms import UNPROCESSABLE, Form, choices
 from admin.lists import chosen_days, chosen_site, listed, one_of
 from admin.page import Page
-from admin.people.sessions import operator_email, safe_next
-from admin.replies import changed, done, refused, unchanged
+from admin.people.sessions import operator_email
+from admin.replies import changed, done, refused, to_next, unchanged
 from admin.texts import _, lazy, ngettext
 from admin.visible import sees
 from server.api.access import database, gap_work, people_stores, stores
@@ -237,7 +237,7 @@ def gaps_look() -> ResponseReturnValue:
     elif not looked.taken_in:
         said = _("There are no new questions.")
     flash(said, "done")
-    return _back()
+    return to_next(url_for("admin.gaps"))
 
 
 @page.post("/gaps/selected")
@@ -258,16 +258,12 @@ def gaps_selected() -> ResponseReturnValue:
     if not selected:
         unchanged()
         flash(said if request.form.getlist("gap") else _("Tick the gaps first."), "problem")
-        return _back()
+        return to_next(url_for("admin.gaps"))
     for gap in selected:
         decide(gap.id)
         changed(action, gap.site_id, gap=gap.id)
     flash(said, "done")
-    return _back()
-
-
-def _back() -> ResponseReturnValue:
-    return redirect(safe_next(request.form.get("next") or url_for("admin.gaps")))
+    return to_next(url_for("admin.gaps"))
 
 
 gap_page = Page(under=page)

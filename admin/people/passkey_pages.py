@@ -21,7 +21,7 @@ from admin.people.passkeys import (
 )
 from admin.people.passwords import new_recovery_codes
 from admin.people.sessions import renew, safe_next, waiting_operator
-from admin.replies import changed, done, refused, unchanged
+from admin.replies import changed, done, refused, script_error, unchanged
 from admin.texts import _, lazy
 from server.api.access import people_stores
 from server.api.refusals import refused_access
@@ -51,7 +51,7 @@ def account_passkey_options() -> ResponseReturnValue:
     unchanged()
     form = PasskeyForm()
     if not form.validate():
-        return _problem(form.name.errors[0])
+        return script_error("refused", form.name.errors[0], UNPROCESSABLE)
     return _options(lambda: registration_options(g.operator))
 
 
@@ -113,7 +113,7 @@ def login_passkey() -> ResponseReturnValue:
 def login_code_passkey_options() -> ResponseReturnValue:
     waiting = waiting_operator()
     if waiting is None:
-        return _problem(_("That took too long. Write your password again."))
+        return script_error("refused", _("That took too long. Write your password again."), UNPROCESSABLE)
     return _options(lambda: sign_in_options(waiting[0]))
 
 
@@ -141,8 +141,4 @@ def _options(make: Callable[[], dict[str, Any]]) -> ResponseReturnValue:
     try:
         return make()
     except PasskeyRefused as error:
-        return _problem(str(error))
-
-
-def _problem(message: str) -> ResponseReturnValue:
-    return {"error": {"code": "refused", "message": message}}, UNPROCESSABLE
+        return script_error("refused", str(error), UNPROCESSABLE)

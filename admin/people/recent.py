@@ -21,8 +21,8 @@ from admin.people.attempts import (
 )
 from admin.people.passkeys import PasskeyRefused, signed_in, why_unusable
 from admin.people.passwords import LONGEST, accepts_code, verify
-from admin.people.sessions import came_from, safe_next
-from admin.replies import note, unchanged
+from admin.people.sessions import came_from, is_script, safe_next
+from admin.replies import note, script_error, unchanged
 from admin.texts import _, lazy
 from server.api.access import configuration, people_stores
 from server.api.refusals import refused_access
@@ -108,9 +108,9 @@ def require_recent_sign_in() -> ResponseReturnValue | None:
         mark_confirmed()
         note(g.operator, "confirmed the sign-in")
         return None
-    if request.accept_mimetypes.best == "application/json":
-        error = {"code": "confirm_needed", "message": "Load the page again and confirm that it is you."}
-        return {"error": error}, NOT_CONFIRMED
+    if is_script():
+        message = "Load the page again and confirm that it is you."
+        return script_error("confirm_needed", message, NOT_CONFIRMED)
     typed = [
         (name, value)
         for name, value in request.form.items(multi=True)

@@ -51,6 +51,11 @@ def log_out() -> None:
     g.pop("operator_session", None)
 
 
+def is_script() -> bool:
+    """Whether a script of a page asks, and not the person: it takes JSON."""
+    return request.accept_mimetypes.best == "application/json"
+
+
 def current_operator() -> Operator | None:
     """The operator of this request; None when nobody is logged in."""
     if "operator" not in g:
@@ -58,8 +63,7 @@ def current_operator() -> Operator | None:
         found = None
         if isinstance(secret, str):
             # A page that polls, left open, does not keep its session.
-            is_use = request.accept_mimetypes.best != "application/json"
-            found = people_stores().sessions.find(secret, idle(), is_use=is_use)
+            found = people_stores().sessions.find(secret, idle(), is_use=not is_script())
         g.operator_session, g.operator = found or (None, None)
     found_operator: Operator | None = g.operator
     return found_operator

@@ -4,17 +4,16 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import SelectField, StringField, TextAreaField
 from wtforms.validators import DataRequired
 
 from admin.forms import UNPROCESSABLE, Form, Lines, choices, problem
 from admin.page import Page
-from admin.people.sessions import safe_next
 from admin.quality import quality as quality_page
 from admin.quality.check import too_many
-from admin.replies import changed, done
+from admin.replies import changed, done, to_next
 from admin.stored import KINDS
 from admin.texts import _, lazy
 from server.api.access import configuration, quality_stores
@@ -155,7 +154,7 @@ def _added(site: Site, chosen: StoredTestSet | None, case: StoredCase, form: Add
     changed("added a question to a test set", testset=chosen.id, question=kept.case_id)
     flash(_("The question is saved to “%(name)s”.", name=chosen.name), "done")
     here = url_for("admin.quality_testset", site_id=site.id, id=chosen.id)
-    return redirect(safe_next(request.form["next"]) if request.form.get("next") else here)
+    return to_next(here)
 
 
 def _not_now(chosen: StoredTestSet, most: int) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import flash, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import StringField
 from wtforms.validators import DataRequired, StopValidation
@@ -12,8 +12,7 @@ from admin.crawls.crawls import is_active, version_of
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, BadAddress, Form, Lines, parse_origin, problem
 from admin.page import Page
-from admin.people.sessions import safe_next
-from admin.replies import changed, done, nothing_done, progress, unchanged
+from admin.replies import changed, done, nothing_done, progress, to_next, unchanged
 from admin.sites import settings as settings_page
 from admin.sites import sites as sites_page
 from admin.sites.sites import SiteForm, is_taken, snippet_of
@@ -80,7 +79,7 @@ def site_crawl(site: Site) -> ResponseReturnValue:
     else:
         crawling().start(site.id)
         flash(_("A new crawl of %(name)s begins now.", name=site.name), "done")
-    return redirect(safe_next(request.form.get("next") or url_for("admin.site", site_id=site.id)))
+    return to_next(url_for("admin.site", site_id=site.id))
 
 
 @page.post("/sites/<site_id>/origins")
