@@ -12,7 +12,7 @@ from math import isfinite
 from typing import Any, Self
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
-from flask import flash, g
+from flask import flash
 from flask_wtf import FlaskForm
 from wtforms import (
     BooleanField,
@@ -32,10 +32,9 @@ from admin.formats import number
 from admin.stored import translated
 from admin.texts import _, lazy
 from crawler.errors import FetchError, Refused
-from server.api.access import configuration, quality_stores
+from server.api.access import configuration
 from server.domain.addresses import origin_of
 from server.guards.network import for_webhooks
-from server.quality.testset_store import StoredTestSet
 
 UNPROCESSABLE = 422
 CONFLICT = 409
@@ -214,21 +213,6 @@ class Lines(TextAreaField):  # type: ignore[misc]  # as above
 def choices(pairs: Iterable[tuple[str, str]]) -> list[SelectChoice]:
     """(value, what is read)."""
     return [SelectChoice(value, text) for value, text in pairs]
-
-
-def chosen_testset(site_id: str, form: Form) -> StoredTestSet | None:
-    """The test set that a form names, if it can be asked; otherwise the form says so."""
-    for one in quality_stores().testsets.all(site_id):
-        if str(one.id) == form.testset.data and one.is_ready:
-            return one
-    problem(form, "testset", _("Choose a test set with questions."))
-    return None
-
-
-def ready_testsets() -> list[SelectChoice]:
-    """The test sets of the site of the address that can be asked, with how many questions each has."""
-    ready = (one for one in quality_stores().testsets.all(g.site.id) if one.is_ready)
-    return choices((str(one.id), f"{one.name} ({one.count:,})") for one in ready)
 
 
 PRIVATE_NAMES = ("localhost", "local", "internal", "home.arpa")

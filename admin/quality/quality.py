@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from flask import render_template, request
+from flask import g, render_template, request
 from flask.typing import ResponseReturnValue
 from wtforms import SelectField
 
 from admin.formats import decimal
-from admin.forms import UNPROCESSABLE, Decimal, Form, WholeNumber, choices, chosen_testset, ready_testsets
+from admin.forms import UNPROCESSABLE, Decimal, Form, WholeNumber, choices, problem
 from admin.lists import listed, one_of
 from admin.page import Page
 from admin.people.sessions import operator_email
@@ -22,6 +22,7 @@ from server.domain.site import Site
 from server.quality.gate import GATE_METRICS
 from server.quality.gate_store import DROPPING, HELD, RELEASING, Gate
 from server.quality.run_store import STOP, QualityRun
+from server.quality.testset_store import StoredTestSet
 
 page = Page(menu=lazy("Quality"), help="quality#how-do-i-check-my-site")
 
@@ -271,10 +272,31 @@ gate_page = Page(under=page, help="quality#what-does-the-quality-gate-do")
 CHECKS = 30
 
 
-class GateForm(Form):
+def _ready() -> list[StoredTestSet]:
+    """The test sets of the site of the address that can be asked."""
+    return [one for one in quality_stores().testsets.all(g.site.id) if one.is_ready]
+
+
+class TestsetForm(Form):
+    """A form that names a test set of the site of the address."""
+
+    testset = SelectField(
+        lazy("Test set"),
+        choices=lambda: choices((str(one.id), f"{one.name} ({one.count:,})") for one in _ready()),
+        validate_choice=False,
+    )
+
+    def chosen_testset(self) -> StoredTestSet | None:
+        """The test set, if it can be asked; otherwise the form says so."""
+        found = next((one for one in _ready() if str(one.id) == self.testset.data), None)
+        if found is None:
+            problem(self, "testset", _("Choose a test set with questions."))
+        return found
+
+
+class GateForm(TestsetForm):
     """What a new index must not be worse by."""
 
-    testset = SelectField(lazy("Test set"), choices=ready_testsets, validate_choice=False)
     metric = SelectField(
         lazy("Measure"),
         choices=choices((name, METRIC_WORDS.get(name, text)) for name, text in GATE_METRICS.items()),
@@ -299,7 +321,7 @@ def quality_gate_set(site: Site) -> ResponseReturnValue:
     """From the next crawl on."""
     form = GateForm(request.form)
     form.validate()
-    testset = chosen_testset(site.id, form)
+    testset = form.chosen_testset()
     if form.errors or testset is None:
         return _shown_gate(site, form), UNPROCESSABLE
     drop = float(form.largest_drop.data or 0) / 100

@@ -11,7 +11,7 @@ from wtforms import BooleanField, SelectField, SelectMultipleField, StringField
 from wtforms.validators import Length
 
 from admin.formats import report_text
-from admin.forms import UNPROCESSABLE, Form, WholeNumber, choices, chosen_testset, problem, ready_testsets
+from admin.forms import UNPROCESSABLE, WholeNumber, choices, problem
 from admin.page import Page
 from admin.quality import quality as quality_page
 from admin.replies import changed, done, download, nothing_done, progress, refused
@@ -164,10 +164,9 @@ JUDGES = (
 )
 
 
-class RunForm(Form):
+class RunForm(quality_page.TestsetForm):
     """What is measured."""
 
-    testset = SelectField(lazy("Test set"), choices=ready_testsets, validate_choice=False)
     strategies = SelectMultipleField(
         lazy("Search methods"),
         choices=choices((name, quality_page.STRATEGY_WORDS.get(name, name)) for name in STRATEGIES),
@@ -206,7 +205,7 @@ def quality_run_start(site: Site) -> ResponseReturnValue:
     form = RunForm(request.form)
     form.validate()
     specs = _specs(form)
-    testset = chosen_testset(site.id, form)
+    testset = form.chosen_testset()
     if not site.generation:
         problem(form, "testset", _("Crawl the site first."))
     if not form.flows.errors and not form.flows.data:
