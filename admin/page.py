@@ -68,6 +68,9 @@ class Page:
     """Page of the documentation, with or without a heading: "content#how-do-i-correct-a-page". A page without
     one has that of the page that it is under."""
     public: bool = False
+    role: Role | None = None
+    """What an operator must at least be for its routes and for those of the pages under it, unless a route
+    says otherwise. None: viewers see what it shows, editors send its forms."""
     recent: bool = False
     """Whether its forms, and those of the pages under it, need a recent proof of who sends them."""
     routes: list[Route] = field(default_factory=list)
@@ -78,8 +81,8 @@ class Page:
         return self.routes[0].endpoint
 
     @property
-    def role(self) -> Role:
-        """Who may see the page itself."""
+    def seen_by(self) -> Role:
+        """What an operator must at least be to see the page itself."""
         return self.routes[0].role
 
     @property
@@ -89,7 +92,7 @@ class Page:
 
     def get(self, rule: str, endpoint: str = "", **options: Unpack[RouteOptions]) -> Callable[[View], View]:
         """Shows something, and changes nothing. The endpoint is the view's name unless another is given."""
-        return self._route(rule, "GET", endpoint, options)
+        return self._route(rule, "GET", endpoint, {"role": self._least(Role.VIEWER), **options})
 
     def post(
         self, rule: str, endpoint: str = "", *, has_password: bool = False, **options: Unpack[RouteOptions]
@@ -98,7 +101,10 @@ class Page:
         for the password, which its view checks, needs no other proof."""
         if not has_password and any(page.recent for page in self.line):
             options["recent"] = True
-        return self._route(rule, "POST", endpoint, {"role": Role.EDITOR, **options})
+        return self._route(rule, "POST", endpoint, {"role": self._least(Role.EDITOR), **options})
+
+    def _least(self, usual: Role) -> Role:
+        return next((page.role for page in self.line if page.role is not None), usual)
 
     def _route(self, rule: str, method: str, endpoint: str, options: RouteOptions) -> Callable[[View], View]:
         def remember(view: View) -> View:
@@ -139,7 +145,7 @@ class Entry:
 
 def menu(pages: tuple[Page, ...], shown: Page | None, role: Role) -> list[Entry]:
     """The pages with a menu entry that this role may see, in the order of the table."""
-    return [_entry(page, page.menu, shown) for page in pages if page.menu and role.may(page.role)]
+    return [_entry(page, page.menu, shown) for page in pages if page.menu and role.may(page.seen_by)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +162,7 @@ def site_tabs(pages: tuple[Page, ...], shown: Page | None, role: Role) -> SiteTa
     site = visible_site(str((request.view_args or {}).get("site_id", "")))
     if site is None or shown is None:
         return None
-    open_to = [page for page in pages if page.tab and role.may(page.role)]
+    open_to = [page for page in pages if page.tab and role.may(page.seen_by)]
     return SiteTabs(site.name, [_entry(page, page.tab, shown, site_id=site.id) for page in open_to])
 
 

@@ -29,7 +29,7 @@ from admin.texts import LANGUAGES, _, lazy, ngettext, written_in
 from server.api.access import configuration, people_stores, shared
 from server.domain.roles import Role
 
-page = Page(help="people#how-do-i-turn-the-second-factor-on")
+page = Page(help="people#how-do-i-turn-the-second-factor-on", role=Role.VIEWER)
 
 PENDING_S = 900.0
 EVENTS_SHOWN = 12
@@ -61,7 +61,7 @@ def account() -> ResponseReturnValue:
     return _shown()
 
 
-@page.post("/account/password", role=Role.VIEWER)
+@page.post("/account/password")
 def account_password() -> ResponseReturnValue:
     """Ends every other session, gives this one a new id, and withdraws links made with the old password."""
     form = PasswordForm()
@@ -80,7 +80,7 @@ def account_password() -> ResponseReturnValue:
     return done(_("Your password is changed. Every other browser is logged out."), "account")
 
 
-@page.post("/account/language", role=Role.VIEWER)
+@page.post("/account/language")
 def account_language() -> ResponseReturnValue:
     form = LanguageForm()
     if not form.validate():
@@ -92,7 +92,7 @@ def account_language() -> ResponseReturnValue:
         return done(_("The dashboard now speaks this language to you."), "account")
 
 
-@page.post("/account/digest", role=Role.VIEWER)
+@page.post("/account/digest")
 def account_digest() -> ResponseReturnValue:
     wanted = bool(DigestForm().digest.data)
     people_stores().operators.change(g.operator.id, digest=wanted)
@@ -108,7 +108,7 @@ def account_second() -> ResponseReturnValue:
     return _enrolling(CodeForm(formdata=None), secret)
 
 
-@page.post("/account/second-factor", role=Role.VIEWER, recent=True)
+@page.post("/account/second-factor", recent=True)
 def account_second_on() -> ResponseReturnValue:
     """From now on a login needs a code too. The recovery codes are shown once."""
     secret, form = _pending(), CodeForm()
@@ -131,7 +131,7 @@ def account_second_on() -> ResponseReturnValue:
     return render_template("admin/recovery_codes.html", codes=codes)
 
 
-@page.post("/account/recovery-codes", role=Role.VIEWER)
+@page.post("/account/recovery-codes")
 def account_codes() -> ResponseReturnValue:
     form = PasswordAgain(prefix="second-")
     if not form.validate() or not is_own_password(form):
@@ -146,7 +146,7 @@ def account_codes() -> ResponseReturnValue:
     return render_template("admin/recovery_codes.html", codes=codes)
 
 
-@page.post("/account/second-factor/off", role=Role.VIEWER)
+@page.post("/account/second-factor/off")
 def account_second_off() -> ResponseReturnValue:
     form = PasswordAgain(prefix="second-")
     if not form.validate() or not is_own_password(form):
@@ -160,7 +160,7 @@ def account_second_off() -> ResponseReturnValue:
     return done(_("The second factor is off. Your password alone opens your account."), "account")
 
 
-@page.post("/account/sessions/<session_id>/end", role=Role.VIEWER)
+@page.post("/account/sessions/<session_id>/end")
 def account_session_end(session_id: str) -> ResponseReturnValue:
     if g.operator_session.id == session_id:
         note(g.operator, "ended the own session")
@@ -172,7 +172,7 @@ def account_session_end(session_id: str) -> ResponseReturnValue:
     return nothing_done(_("That session was over already."), "account")
 
 
-@page.post("/account/sessions/end", role=Role.VIEWER)
+@page.post("/account/sessions/end")
 def account_sessions_end() -> ResponseReturnValue:
     """All but this one."""
     count = people_stores().sessions.end_all(g.operator.id, g.operator_session.id)

@@ -28,7 +28,7 @@ from server.api.refusals import refused_access
 from server.domain.roles import Role
 from server.storage.people.operators import Operator
 
-page = Page(recent=True)
+page = Page(recent=True, role=Role.VIEWER)
 
 
 class PasskeyForm(Form):
@@ -45,7 +45,7 @@ def account_passkey_new() -> ResponseReturnValue:
     return render_template("admin/passkey_new.html", form=PasskeyForm(formdata=None), unusable=why_unusable())
 
 
-@page.post("/account/passkeys/options", role=Role.VIEWER)
+@page.post("/account/passkeys/options")
 def account_passkey_options() -> ResponseReturnValue:
     """What the device is asked for, once it has a name."""
     unchanged()
@@ -55,7 +55,7 @@ def account_passkey_options() -> ResponseReturnValue:
     return _options(lambda: registration_options(g.operator))
 
 
-@page.post("/account/passkeys", role=Role.VIEWER)
+@page.post("/account/passkeys")
 def account_passkey_add() -> ResponseReturnValue:
     """From now on a login with the password needs a second factor. Recovery codes are made with the first."""
     name, is_first = request.form.get("name", "").strip()[:60], not g.operator.has_second_factor
@@ -76,7 +76,7 @@ def account_passkey_add() -> ResponseReturnValue:
     )
 
 
-@page.post("/account/passkeys/<passkey_id>/remove", role=Role.VIEWER)
+@page.post("/account/passkeys/<passkey_id>/remove")
 def account_passkey_remove(passkey_id: str) -> ResponseReturnValue:
     if not people_stores().passkeys.remove(g.operator.id, passkey_id):
         return refused(_("That passkey was removed already."), "account")
@@ -86,10 +86,10 @@ def account_passkey_remove(passkey_id: str) -> ResponseReturnValue:
     return done(_("The passkey is removed and no longer works."), "account")
 
 
-confirm_page = Page()
+confirm_page = Page(role=Role.VIEWER)
 
 
-@confirm_page.post("/account/confirm/passkey/options", role=Role.VIEWER)
+@confirm_page.post("/account/confirm/passkey/options")
 def account_confirm_passkey_options() -> ResponseReturnValue:
     unchanged()
     return _options(lambda: sign_in_options(g.operator))

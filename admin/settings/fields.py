@@ -18,7 +18,6 @@ from admin.settings.words import WORDS
 from admin.stored import translated
 from admin.texts import _
 from server.api.access import configuration
-from server.domain.roles import Role
 from server.settings import SETTINGS, Settings
 from server.settings.changes import WrongSetting, in_forms, shown
 from server.settings.reading import as_text
@@ -74,7 +73,7 @@ class Section:
         self.page, self.names, self._groups, self._shown = page, in_forms(*groups), groups, shown
         self.endpoint, self._rule = f"settings_{name}", f"/settings/{rule}"
         PLACES.update(dict.fromkeys(self.names, self.endpoint))
-        page.get(self._rule, self.endpoint, role=Role.OWNER)(self.show)
+        page.get(self._rule, self.endpoint)(self.show)
 
     def show(
         self, typed: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None, **more: object
@@ -111,13 +110,13 @@ class Section:
             unchanged()
             return self.tried(view)()
 
-        self.page.post(f"{self._rule}/test", f"{self.endpoint}_test", role=Role.OWNER)(called)
+        self.page.post(f"{self._rule}/test", f"{self.endpoint}_test")(called)
         return view
 
     def saves(self, view: TriedView | None = None) -> Section:
         """Add the form that saves what is typed; by `view` if there is more to do than that."""
         called = self.tried(view) if view else self.save
-        self.page.post(self._rule, f"{self.endpoint}_save", role=Role.OWNER)(called)
+        self.page.post(self._rule, f"{self.endpoint}_save")(called)
         return self
 
     def save(self) -> ResponseReturnValue:

@@ -31,10 +31,11 @@ page = Page(
     section=lazy("All settings"),
     recent=True,
     help="people#how-do-i-change-a-setting-without-a-restart",
+    role=Role.OWNER,
 )
 
 
-@page.get("/settings", role=Role.OWNER)
+@page.get("/settings")
 def settings() -> ResponseReturnValue:
     """Where each kind of setting is, and every changed one with who changed it."""
     live = configuration().live
@@ -50,7 +51,7 @@ def settings() -> ResponseReturnValue:
     )
 
 
-@page.post("/settings/back", role=Role.OWNER)
+@page.post("/settings/back")
 def settings_back() -> ResponseReturnValue:
     """Give a setting the value again with which Docent was started."""
     name = request.form.get("back", "")

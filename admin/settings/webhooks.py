@@ -16,7 +16,6 @@ from admin.settings import settings as settings_page
 from admin.texts import _, lazy
 from server.api.access import configuration, delivery, stores
 from server.domain.events import EventKind
-from server.domain.roles import Role
 from server.storage.delivery.events import EventHook
 
 page = Page(
@@ -61,12 +60,12 @@ class HookForm(Form):
             raise StopValidation(_("Choose at least one event."))
 
 
-@page.get("/settings/webhooks", role=Role.OWNER)
+@page.get("/settings/webhooks")
 def webhooks() -> ResponseReturnValue:
     return _shown(HookForm(formdata=None, site=""))
 
 
-@page.post("/settings/webhooks", role=Role.OWNER)
+@page.post("/settings/webhooks")
 def webhook_add() -> ResponseReturnValue:
     """Its secret is made here, and shown once."""
     form = HookForm()
@@ -81,14 +80,14 @@ def webhook_add() -> ResponseReturnValue:
     return _secret_shown(id, secret)
 
 
-@page.get("/settings/webhooks/<webhook_id>", role=Role.OWNER)
+@page.get("/settings/webhooks/<webhook_id>")
 def webhook(webhook_id: str) -> ResponseReturnValue:
     hook = delivery().webhooks.get(webhook_id)
     data = {"url": hook.url, "kinds": [kind.value for kind in hook.kinds], "site": hook.site_id or ""}
     return _one_shown(hook, HookForm(formdata=None, **data))
 
 
-@page.post("/settings/webhooks/<webhook_id>", role=Role.OWNER)
+@page.post("/settings/webhooks/<webhook_id>")
 def webhook_change(webhook_id: str) -> ResponseReturnValue:
     hook, form = delivery().webhooks.get(webhook_id), HookForm()
     if not form.validate():
@@ -102,14 +101,14 @@ def webhook_change(webhook_id: str) -> ResponseReturnValue:
     return done(_("The webhook is saved."), "webhook")
 
 
-@page.post("/settings/webhooks/<webhook_id>/<any(on, off):state>", role=Role.OWNER)
+@page.post("/settings/webhooks/<webhook_id>/<any(on, off):state>")
 def webhook_switch(webhook_id: str, state: str) -> ResponseReturnValue:
     delivery().webhooks.change(delivery().webhooks.get(webhook_id).id, on=state == "on")
     changed(f"turned a webhook {state}", webhook=webhook_id)
     return redirect(url_for("admin.webhook", webhook_id=webhook_id))
 
 
-@page.post("/settings/webhooks/<webhook_id>/secret", role=Role.OWNER)
+@page.post("/settings/webhooks/<webhook_id>/secret")
 def webhook_secret(webhook_id: str) -> ResponseReturnValue:
     """Another secret; what is signed with the old one is refused by the other side from now on."""
     hook = delivery().webhooks.get(webhook_id)
@@ -117,14 +116,14 @@ def webhook_secret(webhook_id: str) -> ResponseReturnValue:
     return _new_secret(hook.id)
 
 
-@page.post("/settings/webhooks/<webhook_id>/test", role=Role.OWNER)
+@page.post("/settings/webhooks/<webhook_id>/test")
 def webhook_test(webhook_id: str) -> ResponseReturnValue:
     delivery().events.test(delivery().webhooks.get(webhook_id).id)
     changed("tested a webhook", webhook=webhook_id)
     return done(_("A test is on its way. Load this page again in a moment to see if it arrived."), "webhook")
 
 
-@page.post("/settings/webhooks/<webhook_id>/events/<event_id>/again", role=Role.OWNER)
+@page.post("/settings/webhooks/<webhook_id>/events/<event_id>/again")
 def webhook_again(webhook_id: str, event_id: str) -> ResponseReturnValue:
     hook = delivery().webhooks.get(webhook_id)
     known = delivery().event_deliveries.of([event_id]).get(event_id, [])
@@ -135,7 +134,7 @@ def webhook_again(webhook_id: str, event_id: str) -> ResponseReturnValue:
     return done(_("It is being sent again."), "webhook")
 
 
-@page.post("/settings/webhooks/<webhook_id>/remove", role=Role.OWNER)
+@page.post("/settings/webhooks/<webhook_id>/remove")
 def webhook_remove(webhook_id: str) -> ResponseReturnValue:
     hook = delivery().webhooks.get(webhook_id)
     delivery().webhooks.remove(hook.id)

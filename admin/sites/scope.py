@@ -144,11 +144,13 @@ def _field_of(message: str, form: ScopeForm) -> str:
 
 
 dry_run_page = Page(
-    under=sites_page.page, help="dashboard#how-do-i-see-what-would-be-read-before-i-add-a-site"
+    under=sites_page.page,
+    help="dashboard#how-do-i-see-what-would-be-read-before-i-add-a-site",
+    role=Role.EDITOR,
 )
 
 
-@dry_run_page.get("/dry-runs/<run_id>", role=Role.EDITOR, all_sites=True)
+@dry_run_page.get("/dry-runs/<run_id>", all_sites=True)
 def dry_run(run_id: str) -> ResponseReturnValue:
     """Show the dry run of a new site; `address` and `name` fill its form again."""
     return render_template(
@@ -156,14 +158,14 @@ def dry_run(run_id: str) -> ResponseReturnValue:
     )
 
 
-@dry_run_page.get("/dry-runs/<run_id>/progress", role=Role.EDITOR)
+@dry_run_page.get("/dry-runs/<run_id>/progress")
 def dry_run_progress(run_id: str) -> ResponseReturnValue:
     """Return the progress of a dry run; polled by progress.js."""
     run = _run(run_id)
     return progress("admin/_dry_run.html", active=run.active, version=run.version, **_found(run))
 
 
-@dry_run_page.get("/sites/<site_id>/dry-runs/<run_id>", role=Role.EDITOR)
+@dry_run_page.get("/sites/<site_id>/dry-runs/<run_id>")
 def site_dry_run(site: Site, run_id: str) -> ResponseReturnValue:
     """Show the dry run of a site that exists."""
     run = _run(run_id)

@@ -127,10 +127,10 @@ def address_form(site: Site, run: CrawlRun | None) -> SiteForm | None:
     return form
 
 
-address_page = Page(under=page, help="dashboard#how-do-i-change-the-address-of-a-site")
+address_page = Page(under=page, help="dashboard#how-do-i-change-the-address-of-a-site", role=Role.EDITOR)
 
 
-@address_page.get("/sites/<site_id>/address", role=Role.EDITOR)
+@address_page.get("/sites/<site_id>/address")
 def site_address(site: Site) -> ResponseReturnValue:
     address = site.start_urls[0] if site.start_urls else ""
     return _shown_address(site, SiteForm(formdata=None, address=address, name=site.name))
@@ -174,7 +174,7 @@ def _shown_address(site: Site, form: SiteForm) -> str:
     return render_template("admin/site_address.html", form=form, walk=walk)
 
 
-removal_page = Page(under=settings_page.page, help="dashboard#how-do-i-remove-a-site")
+removal_page = Page(under=settings_page.page, help="dashboard#how-do-i-remove-a-site", role=Role.OWNER)
 
 EVER = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -188,12 +188,12 @@ class RemovalForm(Form):
     )
 
 
-@removal_page.get("/sites/<site_id>/remove", role=Role.OWNER)
+@removal_page.get("/sites/<site_id>/remove")
 def site_removal(site: Site) -> ResponseReturnValue:
     return _shown_removal(site, RemovalForm(formdata=None))
 
 
-@removal_page.post("/sites/<site_id>/remove", role=Role.OWNER)
+@removal_page.post("/sites/<site_id>/remove")
 def site_remove(site: Site) -> ResponseReturnValue:
     form = RemovalForm(request.form)
     if not form.validate():

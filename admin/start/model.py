@@ -21,7 +21,7 @@ from server.domain.site import Site
 from server.guards.network import with_hosts_of
 from server.settings.changes import WrongSetting
 
-page = Page(under=sites_page.page)
+page = Page(under=sites_page.page, role=Role.OWNER)
 NAMES = ("openai_base_url", "openai_api_key", "chat_model")
 PRIVATE = "private"
 """The tick that permits a model on this machine or in a private network."""
@@ -41,18 +41,18 @@ PLACE = {"wrong_key": "openai_api_key", "wrong_model": "chat_model"}
 """Kind of a failed trial -> the field to change; the others are about the address."""
 
 
-@page.get("/sites/<site_id>/start/model", role=Role.OWNER)
+@page.get("/sites/<site_id>/start/model")
 def start_model(site: Site) -> ResponseReturnValue:
     return _shown(site)
 
 
-@page.get("/sites/<site_id>/start/model/progress", role=Role.OWNER)
+@page.get("/sites/<site_id>/start/model/progress")
 def start_model_progress(site: Site) -> ResponseReturnValue:
     """The answers as they come; polled by progress.js."""
     return progress("admin/_start_questions.html", **questions.results(site, compared=True))
 
 
-@page.post("/sites/<site_id>/start/model", role=Role.OWNER, recent=True)
+@page.post("/sites/<site_id>/start/model", recent=True)
 def start_model_save(site: Site) -> ResponseReturnValue:
     """Tries what is typed, and saves it only if the model answers."""
     typed = typed_values(NAMES)
@@ -82,7 +82,7 @@ def start_model_save(site: Site) -> ResponseReturnValue:
     return redirect(url_for("admin.start_model", site_id=site.id))
 
 
-@page.post("/sites/<site_id>/start/model/compare", role=Role.OWNER)
+@page.post("/sites/<site_id>/start/model/compare")
 def start_model_compare(site: Site) -> ResponseReturnValue:
     """Asks the first questions again: quoted, and written by the model."""
     unchanged()

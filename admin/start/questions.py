@@ -28,7 +28,7 @@ from server.playground.columns import Column, columns_of, variants_of
 from server.playground.order import WrongOrder, read_order
 from server.playground.store import ASKING, KeptRun
 
-page = Page(under=sites_page.page)
+page = Page(under=sites_page.page, role=Role.EDITOR)
 ASKED = "first_questions"
 """The key of `Site.options` for the questions that were tried: a model is compared by the same ones."""
 COUNT = 5
@@ -61,12 +61,12 @@ class Tried:
         return "/".join(column.state for column in self.columns)
 
 
-@page.get("/sites/<site_id>/start/questions", role=Role.EDITOR)
+@page.get("/sites/<site_id>/start/questions")
 def start_questions(site: Site) -> ResponseReturnValue:
     return _shown(site)
 
 
-@page.get("/sites/<site_id>/start/questions/progress", role=Role.EDITOR)
+@page.get("/sites/<site_id>/start/questions/progress")
 def start_questions_progress(site: Site) -> ResponseReturnValue:
     """The answers as they come; polled by progress.js."""
     return progress("admin/_start_questions.html", **results(site))

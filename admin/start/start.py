@@ -30,14 +30,14 @@ from server.domain.site import DOCS_ID, Site
 from server.guards.mail_addresses import mail_address
 from server.storage.content.reader import PageRecord
 
-page = Page(under=sites_page.page, help="dashboard#what-are-the-first-steps")
+page = Page(under=sites_page.page, help="dashboard#what-are-the-first-steps", role=Role.EDITOR)
 LATEST = 8
 """Pages that are shown while a crawl goes on."""
 ARRIVED = ("fetched", "unchanged", "read")
 """States of addresses whose pages were opened."""
 
 
-@page.get("/start", role=Role.EDITOR)
+@page.get("/start")
 def start() -> ResponseReturnValue:
     """Lead to the first step that is not done."""
     walk = walks.checklist()
@@ -75,12 +75,12 @@ def onward(site_id: str, name: str) -> ResponseReturnValue:
     return done(_("All steps are done. Visitors can ask now."), "overview")
 
 
-@page.get("/sites/<site_id>/start/crawl", role=Role.EDITOR)
+@page.get("/sites/<site_id>/start/crawl")
 def start_crawl(site: Site) -> ResponseReturnValue:
     return render_template("admin/start_crawl.html", **_crawl(site))
 
 
-@page.get("/sites/<site_id>/start/crawl/progress", role=Role.EDITOR)
+@page.get("/sites/<site_id>/start/crawl/progress")
 def start_crawl_progress(site: Site) -> ResponseReturnValue:
     """The crawl as it is now; polled by progress.js."""
     run = stores().crawls.latest(site.id)
@@ -102,7 +102,7 @@ def _crawl(site: Site) -> dict[str, object]:
     }
 
 
-@page.get("/sites/<site_id>/start/look", role=Role.EDITOR)
+@page.get("/sites/<site_id>/start/look")
 def start_look(site: Site) -> ResponseReturnValue:
     look = Look.read(site.options.get("look"))
     theme = "" if look.theme == "auto" else look.theme
@@ -146,7 +146,7 @@ class MessagesForm(Form):
     email = StringField(lazy("E-mail address"))
 
 
-@page.get("/sites/<site_id>/start/messages", role=Role.EDITOR)
+@page.get("/sites/<site_id>/start/messages")
 def start_messages(site: Site) -> ResponseReturnValue:
     contact = ContactOptions.of(site.options)
     return _messages_shown(site, MessagesForm(formdata=None, email=contact.email or g.operator.email))
