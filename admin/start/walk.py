@@ -3,7 +3,7 @@ comes next. Each can be left and taken up again."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from flask import g, url_for
@@ -72,14 +72,9 @@ def walk_of(site: Site, here: str = "") -> Walk | None:
     """The steps of a site while somebody is led through them, with the one that the page is about."""
     if MARKS not in site.options or DISMISSED in _marks(site) or not g.operator.role.may(Role.EDITOR):
         return None
-    done = _done(site)
     return Walk(
         site,
-        [
-            Step(name, label, url_for(f"admin.{endpoint}", site_id=site.id), name in done, name == here)
-            for name, endpoint, label in _STEPS
-            if name != MODEL or g.operator.role.may(Role.OWNER)
-        ],
+        _steps(here, _done(site), lambda _, endpoint: url_for(f"admin.{endpoint}", site_id=site.id)),
     )
 
 
@@ -99,11 +94,17 @@ def checklist() -> Walk | None:
 
 def no_site(here: str = "") -> Walk:
     """The steps before there is a site: its address comes first, and the others need it."""
-    labels = [(name, label) for name, _, label in _STEPS if name != MODEL or g.operator.role.may(Role.OWNER)]
     first = url_for("admin.site_new")
-    return Walk(
-        None, [Step(name, label, first * (name == ADDRESS), False, name == here) for name, label in labels]
-    )
+    return Walk(None, _steps(here, frozenset(), lambda name, _: first if name == ADDRESS else ""))
+
+
+def _steps(here: str, done: frozenset[str], address_of: Callable[[str, str], str]) -> list[Step]:
+    """The steps that this operator may take; `address_of` takes name and endpoint."""
+    return [
+        Step(name, label, address_of(name, endpoint), name in done, name == here)
+        for name, endpoint, label in _STEPS
+        if name != MODEL or g.operator.role.may(Role.OWNER)
+    ]
 
 
 def mark(site_id: str, *names: str) -> None:
