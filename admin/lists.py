@@ -54,6 +54,11 @@ def one_of(name: str, known: Container[str], usual: str = "") -> str:
     return given if given in known else usual
 
 
+def searched() -> str:
+    """The words that `?search=` asks for."""
+    return request.args.get("search", "").strip()[:200]
+
+
 def began(days: int, now: datetime) -> datetime:
     """When the first of the last so many days began."""
     return now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days - 1)

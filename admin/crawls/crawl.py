@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 from admin.crawls import crawls as crawls_page
 from admin.crawls.crawls import BAD_URL_STATES, URL_WORDS, is_active, run_of, version_of
 from admin.formats import number
-from admin.lists import listed, one_of
+from admin.lists import listed, one_of, searched
 from admin.page import Page
 from admin.replies import done, download, progress, refused, to_next, unchanged
 from admin.sites import sites as sites_page
@@ -237,4 +237,4 @@ def _counts(difference: CrawlDifference, earlier: CrawlRun, later: CrawlRun) -> 
 
 
 def _difference_filters() -> tuple[str, str]:
-    return one_of("kind", DIFFERENCES), request.args.get("search", "").strip()[:200]
+    return one_of("kind", DIFFERENCES), searched()

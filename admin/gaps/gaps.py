@@ -14,7 +14,7 @@ from wtforms.validators import Length
 
 from admin.formats import outside_link
 from admin.forms import UNPROCESSABLE, Form, choices
-from admin.lists import chosen_days, chosen_site, listed, one_of
+from admin.lists import chosen_days, chosen_site, listed, one_of, searched
 from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import changed, done, refused, to_next, unchanged
@@ -183,7 +183,7 @@ def gaps() -> ResponseReturnValue:
     status = one_of("status", CHOICES)
     kind = GapKind(one_of("list", list(GapKind), GapKind.MISSING))
     days, since = chosen_days()
-    search = request.args.get("search", "").strip()[:200]
+    search = searched()
     people = _people(sites)
     assigned = one_of("assigned", people)
     store = stores().gaps

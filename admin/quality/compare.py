@@ -7,7 +7,7 @@ from typing import Any
 from flask import abort, render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.lists import listed, one_of, sliced
+from admin.lists import listed, one_of, searched, sliced
 from admin.page import Page
 from admin.quality import quality as quality_page
 from admin.texts import _, lazy
@@ -124,7 +124,7 @@ def quality_answers(site: Site, run_id: int) -> ResponseReturnValue:
         abort(404)
     ways = [variant["name"] for variant in report["runs"]]
     way = one_of("way", ways, ways[0])
-    show, search = request.args.get("show", ""), request.args.get("search", "").strip()[:200]
+    show, search = request.args.get("show", ""), searched()
     every = quality_stores().runs.report_rows(run.id, ways.index(way))
     rows = [row for row in every if _is_shown(row, show, search)]
     questions = listed(sliced(rows), ANSWER_ROWS)

@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, FileField, SelectField, SelectMultipleField, StringField
 
 from admin.forms import NAME_LENGTH, UNPROCESSABLE, Form, WholeNumber, choices, problem, required
-from admin.lists import listed
+from admin.lists import listed, searched
 from admin.page import Page
 from admin.quality import quality as quality_page
 from admin.quality.check import too_many
@@ -97,7 +97,7 @@ def _shown(site: Site, testset: StoredTestSet, form: NameForm) -> str:
 
 
 def _with_cases(site: Site, testset: StoredTestSet) -> dict[str, Any]:
-    search = request.args.get("search", "").strip()[:200]
+    search = searched()
     found = quality_stores().testsets
     cases = listed(lambda limit, offset: found.cases(site.id, testset.id, limit, offset, search), ROWS)
     return {"testset": testset, "search": search, "cases": cases}
