@@ -1,16 +1,11 @@
 """What the outbox sends: messages of visitors to people, and events to other systems."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Protocol, TypeVar
 
 from server.domain.answer import Conversation, Message
-from server.domain.contact import ContactRequest, Delivery
+from server.domain.contact import ContactRequest
 from server.domain.site import Site
-from server.storage.delivery.deliveries import Deliveries
-
-Target = TypeVar("Target", bound=str)
 
 
 class Gone(Exception):
@@ -33,23 +28,6 @@ class OutgoingMessage:
     """Sends it; returns what to note. Raises NotDelivered."""
     gave_up: Callable[[str, int], None]
     """Told why and after how many tries, once every try was in vain."""
-
-
-class DeliveryChannel(Protocol[Target]):
-    """Things of one sort that are sent."""
-
-    @property
-    def deliveries(self) -> Deliveries[Target]:
-        """Which tries are due."""
-
-    def resting(self) -> Collection[Target]:
-        """Channels with nothing to send by: their deliveries wait, and no attempt is counted."""
-
-    def pack(self, delivery: Delivery[Target]) -> OutgoingMessage:
-        """Return what a delivery sends. Raises Gone."""
-
-    def forget(self, before: datetime) -> int:
-        """Delete what was settled before that moment; return how much."""
 
 
 LAST = 50

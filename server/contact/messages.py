@@ -1,16 +1,18 @@
 """The three sorts of messages that the outbox sends: visitors' messages, replies to them, and events."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from email.message import EmailMessage
+from typing import Generic
 
 from server.contact.channel import ContactMessage, Gone, NotDelivered, OutgoingMessage, pack
 from server.contact.mail import MailServer, letter, reply_mail
 from server.contact.webhook import body_of, event_body, headers_of, post
 from server.domain.addresses import without_user
-from server.domain.contact import Channel, ContactOptions, ContactRequest, Delivery
+from server.domain.contact import Channel, ContactOptions, ContactRequest, Delivery, Way
 from server.domain.protocols import Incidents
 from server.domain.site import Site
 from server.guards.network import for_mail, for_webhooks
@@ -18,7 +20,7 @@ from server.settings import Settings
 from server.storage.conversations.conversations import ConversationStore
 from server.storage.database import Database
 from server.storage.delivery.contact import ContactStore, ReplyStore, reply_deliveries
-from server.storage.delivery.deliveries import message_deliveries
+from server.storage.delivery.deliveries import Deliveries, message_deliveries
 from server.storage.delivery.events import EventStore, WebhookStore, event_deliveries
 from server.storage.errors import UnknownConversation, UnknownRecord
 from server.storage.sealed import Seal
@@ -35,12 +37,34 @@ def resting(settings: Settings) -> tuple[Channel, ...]:
 
 
 @dataclass(eq=False)
-class _People:
-    """What channels to and from visitors have in common."""
+class DeliveryChannel(ABC, Generic[Way]):
+    """Things of one sort that are sent."""
 
     _db: Database
     _incidents: Incidents
     _settings: Callable[[], Settings]
+    _seal: Callable[[], Seal]
+    deliveries: Deliveries[Way] = field(init=False)
+    """Which tries are due."""
+
+    @abstractmethod
+    def __post_init__(self) -> None:
+        """Open the stores, `deliveries` among them."""
+
+    def resting(self) -> Collection[Way]:
+        """Return channels with nothing to send by: their deliveries wait, and no attempt is counted."""
+        return ()
+
+    @abstractmethod
+    def pack(self, delivery: Delivery[Way]) -> OutgoingMessage:
+        """Return what a delivery sends. Raises Gone."""
+
+    def forget(self, before: datetime) -> None:
+        """Delete what was settled before that moment, unless it goes with something else."""
+
+
+class _People(DeliveryChannel[Channel]):
+    """What channels to and from visitors have in common."""
 
     def __post_init__(self) -> None:
         self._requests = ContactStore(self._db)
@@ -62,11 +86,8 @@ class _People:
         return request, site
 
 
-@dataclass(eq=False)
 class VisitorChannel(_People):
-    """Messages of visitors to people. Implements DeliveryChannel."""
-
-    _seal: Callable[[], Seal]
+    """Messages of visitors to people."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -98,9 +119,9 @@ class VisitorChannel(_People):
         shown = _place(target) if way is Channel.WEBHOOK else target
         return OutgoingMessage(f"message {request.reference} by {way.value}", shown, send, gave_up)
 
-    def forget(self, before: datetime) -> int:
+    def forget(self, before: datetime) -> None:
         """Delete messages that arrived on every way."""
-        return self._requests.forget_sent(before)
+        self._requests.forget_sent(before)
 
     def _parcel(self, delivery: Delivery[Channel]) -> ContactMessage:
         request, site = self._asked(delivery.request_id)
@@ -114,7 +135,7 @@ class VisitorChannel(_People):
 
 
 class ReplyChannel(_People):
-    """Replies of operators to visitors. Implements DeliveryChannel."""
+    """Replies of operators to visitors. They are deleted with the messages that they answer."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -140,28 +161,14 @@ class ReplyChannel(_People):
 
         return OutgoingMessage(f"the reply to message {request.reference}", request.email, send, gave_up)
 
-    def forget(self, before: datetime) -> int:
-        """Nothing: replies go with the messages that they answer."""
-        return 0
 
-
-@dataclass(eq=False)
-class EventChannel:
-    """Events for other systems. Implements DeliveryChannel."""
-
-    _db: Database
-    _incidents: Incidents
-    _settings: Callable[[], Settings]
-    _seal: Callable[[], Seal]
+class EventChannel(DeliveryChannel[str]):
+    """Events for other systems."""
 
     def __post_init__(self) -> None:
         self.deliveries = event_deliveries(self._db)
         self._events = EventStore(self._db)
         self._hooks = WebhookStore(self._db)
-
-    def resting(self) -> Collection[str]:
-        """None: a webhook needs nothing else."""
-        return ()
 
     def pack(self, delivery: Delivery[str]) -> OutgoingMessage:
         """One event for one webhook. Raises Gone."""
@@ -187,9 +194,9 @@ class EventChannel:
 
         return OutgoingMessage(f"event {event.kind.value} {event.id}", _place(hook.url), send, gave_up)
 
-    def forget(self, before: datetime) -> int:
+    def forget(self, before: datetime) -> None:
         """Delete events, sent or not."""
-        return self._events.forget(before)
+        self._events.forget(before)
 
 
 def _place(url: str) -> str:

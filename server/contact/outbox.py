@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from server.contact.channel import DeliveryChannel, Gone, NotDelivered, OutgoingMessage
-from server.contact.messages import EventChannel, ReplyChannel, VisitorChannel
+from server.contact.channel import Gone, NotDelivered, OutgoingMessage
+from server.contact.messages import DeliveryChannel, EventChannel, ReplyChannel, VisitorChannel
 from server.domain.contact import Delivery, DeliveryState, DeliveryTry
 from server.domain.protocols import Incidents
 from server.metrics import DELIVERIES
@@ -45,12 +45,8 @@ def open_outbox(
     seal: Callable[[], Seal],
 ) -> Outbox:
     """One that sends everything; `settings` is called at each try."""
-    posts = (
-        VisitorChannel(database, incidents, settings, seal),
-        ReplyChannel(database, incidents, settings),
-        EventChannel(database, incidents, settings, seal),
-    )
-    return Outbox(posts, settings)
+    kinds = (VisitorChannel, ReplyChannel, EventChannel)
+    return Outbox([kind(database, incidents, settings, seal) for kind in kinds], settings)
 
 
 class Outbox:

@@ -7,20 +7,19 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 from uuid import uuid4
 
 from sqlalchemy import Table, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from server.domain.contact import Channel, Delivery, DeliveryState, DeliveryTry
+from server.domain.contact import Channel, Delivery, DeliveryState, DeliveryTry, Way
 from server.storage.columns import now
 from server.storage.database import Database
 from server.storage.schema.delivery import contact_deliveries, contact_tries
 from server.storage.statements import AnyRow
 from server.storage.store import Store
 
-Way = TypeVar("Way", bound=str)
 _AT_ONCE = 10
 """Due deliveries that are tried to find one that no other worker has claimed."""
 
