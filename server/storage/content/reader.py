@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -183,7 +183,9 @@ class ContentReader(SiteRows):
         super().__init__(db, site_id)
         self._statements = _LIVE if generation is None else _GIVEN
         self._generation = generation
-        self._values = {"site": site_id} | ({} if generation is None else {"generation": generation})
+        self._values: dict[str, Any] = {"site": site_id}
+        if generation is not None:
+            self._values["generation"] = generation
         self.holdout = holdout or Holdout()
         self._readings = threading.local()
         self._kept = _kept.setdefault(db, _Kept())
@@ -204,14 +206,12 @@ class ContentReader(SiteRows):
 
     def _state(self) -> LiveState:
         reading: _Reading | None = getattr(self._readings, "now", None)
-        is_open = reading is not None and reading.is_open
-        if reading is not None and is_open and reading.state is not None:
-            return reading.state
-        row = self._row(_GENERATION, self._values)
-        state = (self.site_id, int(row[0] or 0), row[1]) if row else (self.site_id, 0, None)
-        if reading is not None and is_open:
-            reading.state = state
-        return state
+        if reading is None or not reading.is_open:
+            reading = _Reading()
+        if reading.state is None:
+            row = self._row(_GENERATION, self._values)
+            reading.state = (self.site_id, int(row[0] or 0), row[1]) if row else (self.site_id, 0, None)
+        return reading.state
 
     def pinned(self) -> ContentReader:
         """Return a reader of the current generation, even after the next one goes live."""
@@ -223,19 +223,21 @@ class ContentReader(SiteRows):
             return self._generation
         return int(self._scalar(_GENERATION, self._values) or 0)
 
+    def _content(self) -> tuple[_Content, dict[str, Any]]:
+        """Return what is kept of the generation that is read, and the values of a statement that reads it. Of
+        a given generation nothing is kept, because it may still be built."""
+        if self._generation is not None:
+            return _Content(), self._values
+        state = self._state()
+        return self._kept.of(state), {**self._values, "generation": state[1]}
+
     def load(self, ids: Sequence[str]) -> dict[str, Chunk]:
         """Return the chunks with these ids, by id, in the order of `ids`. Unknown ids are left out."""
-        if self._generation is not None:
-            found = self._loaded(ids, self._values)
-        else:
-            state = self._state()
-            kept = self._kept.of(state)
-            found = {id: chunk for id in ids if (chunk := kept.chunks.get(id))}
-            if len(found) < len(ids):
-                missing = [id for id in ids if id not in found]
-                read = self._loaded(missing, {**self._values, "generation": state[1]})
-                found |= {chunk.id: chunk for chunk in kept.add(read.values())}
-        hides = self.holdout.hides
+        content, values = self._content()
+        if missing := [id for id in ids if id not in content.chunks]:
+            rows = self._rows(_BY_ID[self._db.dialect], {**values, "ids": missing})
+            content.add(Chunk(*row) for row in rows)
+        found, hides = content.chunks, self.holdout.hides
         return {id: found[id] for id in ids if id in found and not hides(found[id].url)}
 
     def page(self, url: str) -> list[Chunk]:
@@ -244,22 +246,20 @@ class ContentReader(SiteRows):
             return self.holdout.added[url]
         if self.holdout.hides(url):
             return []
-        if self._generation is not None:
-            return self._page(url, self._values)
-        state = self._state()
-        kept = self._kept.of(state)
-        found = kept.pages.get(url)
+        content, values = self._content()
+        found = content.pages.get(url)
         if found is None:
-            found = kept.add(self._page(url, {**self._values, "generation": state[1]}))
+            rows = self._rows(_PAGE_CHUNKS, {**values, "url": url})
+            found = content.add(Chunk(*row) for row in rows)
             if found:
-                kept.pages[url] = found
+                content.pages[url] = found
         return list(found)
 
     def page_text(self, url: str) -> str:
         """Return the text of a page; "" for an unknown page."""
-        if self._generation is not None or url in self.holdout.added or self.holdout.hides(url):
+        if url in self.holdout.added or self.holdout.hides(url):
             return joined_text(self.page(url))
-        kept = self._kept.of(self._state()).texts
+        kept = self._content()[0].texts
         text = kept.get(url)
         if text is None:
             text = joined_text(self.page(url))
@@ -275,13 +275,6 @@ class ContentReader(SiteRows):
             read = self._scalar(_FACTS, {"site": self.site_id, "url": url})
             kept[url] = found = tuple((address, words) for address, words in read["links"]) if read else ()
         return found
-
-    def _loaded(self, ids: Sequence[str], values: Mapping[str, Any]) -> dict[str, Chunk]:
-        rows = self._rows(_BY_ID[self._db.dialect], {**values, "ids": list(ids)})
-        return {row[0]: Chunk(*row) for row in rows}
-
-    def _page(self, url: str, values: Mapping[str, Any]) -> list[Chunk]:
-        return [Chunk(*row) for row in self._rows(_PAGE_CHUNKS, {**values, "url": url})]
 
     def pages(self, *, limit: int = 100) -> list[PageRecord]:
         """Return the first pages by address."""
@@ -301,9 +294,8 @@ class ContentReader(SiteRows):
     def variants(self, urls: Collection[str], language: str) -> dict[str, str]:
         """Return the address of the variant in this language, for those of the pages that have one and are in
         another language."""
-        at = {"generation": self._state()[1] if self._generation is None else self._generation}
+        values = {**self._content()[1], "urls": list(urls)}
         groups: dict[tuple[str, str], dict[str, list[str]]] = {}
-        values = {**self._values, **at, "urls": list(urls)}
         for url, own, other, spoken in self._rows(_VARIANTS[self._db.dialect], values):
             groups.setdefault((url, own), {}).setdefault(spoken, []).append(other)
         return {
