@@ -40,9 +40,7 @@ def _warm_up(app: Flask, warmed: threading.Event, then: Callable[[], None]) -> N
 
 def healthz() -> Response:
     """This process answers."""
-    response = jsonify(status="ok")
-    response.headers["Cache-Control"] = "no-store"
-    return response
+    return jsonify(status="ok")
 
 
 def readyz() -> Response:
@@ -55,7 +53,6 @@ def readyz() -> Response:
     ready = all(state == "ok" for part, state in parts.items() if part not in NOT_NEEDED)
     response = jsonify(status="ready" if ready else "not_ready", parts=parts)
     response.status_code = 200 if ready else 503
-    response.headers["Cache-Control"] = "no-store"
     if not ready:
         response.headers["Retry-After"] = "2"
     return response

@@ -143,11 +143,12 @@ def _document(version: str, longest: int, root: str) -> str:
 
 
 def register_routes(app: Flask) -> None:
-    """Add the routes to an application, with what holds for all of those below /api/v1."""
+    """Add the routes to an application, with what holds for all of them, or for those below /api/v1."""
     api, other = Blueprint("api", __name__), Blueprint("service", __name__)
     api.before_request(_answer_preflight)
     api.after_request(add_cors)
     api.after_request(_keep_private)
+    other.after_request(_keep_private)
     for route in ROUTES:
         blueprint = api if route.path.startswith(ROOT) else other
         blueprint.add_url_rule(route.path, route.id, route.view, methods=[route.method])

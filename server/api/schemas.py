@@ -17,9 +17,7 @@ class RequestBody(BaseModel):
 class ProofRequest(RequestBody):
     """The solution of a challenge, for a site that asks for a proof of work."""
 
-    challenge: Annotated[str, StringConstraints(max_length=1000)] = Field(
-        description="As the error proof_required gave it."
-    )
+    challenge: str = Field(max_length=1000, description="As the error proof_required gave it.")
     nonce: Annotated[str, StringConstraints(min_length=1, max_length=100)] = Field(
         description="SHA-256 of CHALLENGE:NONCE begins with as many zero bits as were asked for."
     )
@@ -43,9 +41,7 @@ class VisitorRequest(RequestBody):
 class PageRequest(RequestBody):
     """The page that the visitor is on."""
 
-    url: Annotated[str, StringConstraints(min_length=1)] = Field(
-        description="Its address; of the site, else the page is not looked at."
-    )
+    url: str = Field(min_length=1, description="Its address; of the site, else the page is not looked at.")
     title: str = Field("", description="Its title; what is too long is cut.")
     selection: str | None = Field(
         None, description="The words that are marked on it; cut to SELECTION_CHARS."
@@ -55,8 +51,8 @@ class PageRequest(RequestBody):
 class DisclosureRequest(BaseModel):
     """What the client showed about who answers: the site's `disclosure` as it is, or parts of it."""
 
-    text: Annotated[str, StringConstraints(max_length=500)] = ""
-    more: Annotated[str, StringConstraints(max_length=500)] = ""
+    text: str = Field("", max_length=500)
+    more: str = Field("", max_length=500)
 
 
 class ChatRequest(RequestBody):
@@ -81,16 +77,14 @@ class FeedbackRequest(RequestBody):
 
     message_id: Identifier = Field(description="Of the answer.")
     helpful: StrictBool
-    comment: Annotated[str, StringConstraints(max_length=2000)] = Field(
-        "", description="Why, in the visitor's words."
-    )
+    comment: str = Field("", max_length=2000, description="Why, in the visitor's words.")
 
 
 class ContactRequest(RequestBody):
     """A message to people."""
 
-    email: Annotated[str, StringConstraints(max_length=320)] = Field(
-        description="Where the answer goes to.", json_schema_extra={"format": "email"}
+    email: str = Field(
+        max_length=320, description="Where the answer goes to.", json_schema_extra={"format": "email"}
     )
     message: str = Field(description="As long as a question may be, at most.")
     conversation_id: Identifier | None = Field(

@@ -262,15 +262,11 @@ def widget_blueprint(files: WidgetFiles) -> Blueprint:
     """The widget's addresses. Any page may load them: modules are always fetched with CORS."""
     blueprint = Blueprint("widget", __name__, url_prefix="/widget")
 
-    @blueprint.get("/embed.js")
-    def loader() -> Response:
-        found = files.current().files.get("embed.js")
-        return asset_response(found, SHORT) if found else abort(404)
-
-    @blueprint.get("/icon.svg")
-    def icon() -> Response:
-        """The logo of every page of Docent."""
-        found = files.current().files.get("demo/icon.svg")
+    @blueprint.get("/embed.js", defaults={"name": "embed.js"})
+    @blueprint.get("/icon.svg", defaults={"name": "demo/icon.svg"})
+    def current(name: str) -> Response:
+        """The loader, and the logo of every page of Docent."""
+        found = files.current().files.get(name)
         return asset_response(found, SHORT) if found else abort(404)
 
     @blueprint.get("/v/<version>/<path:name>")

@@ -178,7 +178,11 @@ def docs_blueprint(library: DocsLibrary) -> Blueprint:
 
     @blueprint.get("/docs/<path:name>")
     def file(name: str) -> Response:
-        return _file(name)
+        path = STYLE if name == "docs.css" else (FOLDER / name).resolve()
+        is_own = path == STYLE or path.is_relative_to(FOLDER)
+        if path.suffix not in TYPES or not is_own or not path.is_file():
+            abort(404)
+        return asset_response(Asset(path.read_bytes(), TYPES[path.suffix]), CHECKED)
 
     @blueprint.get("/docs/sitemap.xml")
     def sitemap() -> Response:
@@ -215,10 +219,3 @@ def _html(pages: tuple[DocsPage, ...], place: int) -> str:
         next=pages[place + 1] if place + 1 < len(pages) else None,
         site=SITE if stores().sites.find(SITE) else "",
     )
-
-
-def _file(name: str) -> Response:
-    path = STYLE if name == "docs.css" else (FOLDER / name).resolve()
-    if path.suffix not in TYPES or not (path == STYLE or path.is_relative_to(FOLDER)) or not path.is_file():
-        abort(404)
-    return asset_response(Asset(path.read_bytes(), TYPES[path.suffix]), CHECKED)

@@ -92,9 +92,9 @@ def page_of_list() -> tuple[int, int]:
     return rows, (page - 1) * rows
 
 
-def days_asked(default: int) -> int:
+def days_asked() -> int:
     """What `days` asks for. Raises ApiError 422."""
-    days = _number("days", default)
+    days = _number("days", 30)
     if not 1 <= days <= 3660:
         raise ApiError(422, "days_invalid", "days is a number from 1 to 3660.")
     return days
@@ -172,7 +172,7 @@ def figures(site_id: str) -> Response:
     """GET, scope read: the last `days`, 30 unless said, in all and day by day (UTC)."""
     _, site = allowed(Scope.READ, site_id)
     last = datetime.now(UTC).date()
-    first = last - timedelta(days=days_asked(30) - 1)
+    first = last - timedelta(days=days_asked() - 1)
     by_day = dialogue().figures.by_day([site.id], first, last)
     total = sum(by_day.values(), Figures())
     whole = shown(FigureTotal, total, p50_ms=total.within(0.5), p95_ms=total.within(0.95))

@@ -44,7 +44,7 @@ class EventLog:
         self.owner = owner
         self._asked = asked
         self._frames = list(frames)
-        self._finished = False
+        self.is_finished = False
         self._grown = threading.Condition()
 
     def add(self, event: str, data: Mapping[str, object]) -> None:
@@ -53,28 +53,23 @@ class EventLog:
             self._frames.append(frame(event, data, f"{self.message_id}:{len(self._frames) + 1}"))
             self._grown.notify_all()
 
-    @property
-    def is_finished(self) -> bool:
-        """Whether the log is complete."""
-        return self._finished
-
     def finish(self) -> None:
         """Mark the log as complete."""
         with self._grown:
-            self._finished = True
+            self.is_finished = True
             self._grown.notify_all()
 
     def wait(self, after: int, timeout_s: float) -> tuple[list[str], bool]:
         """Wait for events after number `after`. Return them, and whether the log is complete. There are no
         events after a timeout, or if none follow."""
         with self._grown:
-            self._grown.wait_for(lambda: len(self._frames) > after or self._finished, timeout_s)
-            return self._frames[after:], self._finished
+            self._grown.wait_for(lambda: len(self._frames) > after or self.is_finished, timeout_s)
+            return self._frames[after:], self.is_finished
 
     def snapshot(self, producer: str) -> Snapshot:
         """Return a copy of the log's current content."""
         with self._grown:
-            return Snapshot(self.owner, producer, self._asked, list(self._frames), self._finished)
+            return Snapshot(self.owner, producer, self._asked, list(self._frames), self.is_finished)
 
 
 def frame(event: str, data: Mapping[str, object], id: str = "") -> str:
