@@ -6,10 +6,11 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from enum import StrEnum
+from functools import partial
 
 LONGEST = 10_000
 LONGEST_QUESTION = 500
@@ -175,9 +176,9 @@ def read_answers(site_id: str, data: bytes, *, is_json: bool) -> list[CuratedAns
     made: list[CuratedAnswer] = []
     errors: list[tuple[int, str]] = []
     seen: dict[str, int] = {}
-    for line, row in rows:
+    for line, read in rows:
         try:
-            answer = _answer(site_id, row)
+            answer = _answer(site_id, read())
             first = seen.setdefault(answer.questions[0], line)
             if first != line:
                 raise ValueError(f"the same question is already on line {first}")
@@ -206,7 +207,12 @@ def _row(answer: CuratedAnswer) -> dict[str, object]:
     }
 
 
-def _csv_rows(text: str) -> Iterator[tuple[int, dict[str, object] | ValueError]]:
+_Row = dict[str, object]
+_ReadRow = Callable[[], _Row]
+"""Returns the row of a line. Raises ValueError."""
+
+
+def _csv_rows(text: str) -> Iterator[tuple[int, _ReadRow]]:
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     csv.field_size_limit(max(csv.field_size_limit(), LARGEST))
     header: list[str] | None = None
@@ -217,7 +223,7 @@ def _csv_rows(text: str) -> Iterator[tuple[int, dict[str, object] | ValueError]]
                 header = [cell.strip().lower() for cell in cells]
                 _check_header(header)
             elif any(cell.strip() for cell in cells):
-                yield line, _of_cells(header, cells)
+                yield line, partial(_of_cells, header, cells)
             line = reader.line_num + 1
     except csv.Error as error:
         raise CuratedFileError([(line, f"this cannot be read as CSV: {error}")]) from None
@@ -234,52 +240,47 @@ def _check_header(header: Sequence[str]) -> None:
         raise CuratedFileError([(1, said)])
 
 
-def _of_cells(header: Sequence[str], cells: Sequence[str]) -> dict[str, object] | ValueError:
+def _of_cells(header: Sequence[str], cells: Sequence[str]) -> _Row:
     if len(cells) > len(header):
-        return ValueError(f"there are {len(cells)} cells for {len(header)} columns; put quotes around commas")
+        raise ValueError(f"there are {len(cells)} cells for {len(header)} columns; put quotes around commas")
     plain = [cell[1:] if _FORMULA.match(cell) and cell.startswith("'") else cell for cell in cells]
-    row: dict[str, object] = dict(zip(header, plain, strict=False))
+    row: _Row = dict(zip(header, plain, strict=False))
     for name in ("alternatives", "links"):
         row[name] = str(row.get(name, "")).splitlines()
     return row
 
 
-def _json_rows(text: str) -> Iterator[tuple[int, dict[str, object] | ValueError]]:
+def _json_rows(text: str) -> Iterator[tuple[int, _ReadRow]]:
     # Only these end a line: other separators may stand inside of a string.
-    for number, line in enumerate(re.split(r"\r\n|\n|\r", text), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            yield number, ValueError(f"this is not JSON: {error}")
-            continue
-        yield number, _of_json(row)
+    lines = enumerate(re.split(r"\r\n|\n|\r", text), 1)
+    return ((number, partial(_of_json, line)) for number, line in lines if line.strip())
 
 
-def _of_json(row: object) -> dict[str, object] | ValueError:
+def _of_json(line: str) -> _Row:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"this is not JSON: {error}") from None
     if not isinstance(row, dict):
-        return ValueError("write an object with a question and an answer")
+        raise ValueError("write an object with a question and an answer")
     unknown = sorted(set(row) - set(COLUMNS))
     if unknown:
-        return ValueError(f"{unknown[0]!r} is not known; there are {', '.join(COLUMNS)}")
+        raise ValueError(f"{unknown[0]!r} is not known; there are {', '.join(COLUMNS)}")
     for name, value in row.items():
         if name in ("alternatives", "links"):
             if not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
-                return ValueError(f"{name} must be a list of texts")
+                raise ValueError(f"{name} must be a list of texts")
         elif name == "enabled" and isinstance(value, bool):
             row[name] = "yes" if value else "no"
         elif value is None:
             row[name] = ""
         elif not isinstance(value, str):
-            return ValueError(f"{name} must be a text")
+            raise ValueError(f"{name} must be a text")
     return row
 
 
-def _answer(site_id: str, row: dict[str, object] | ValueError) -> CuratedAnswer:
+def _answer(site_id: str, row: _Row) -> CuratedAnswer:
     """Raises ValueError."""
-    if isinstance(row, ValueError):
-        raise row
     text = {name: str(row.get(name, "")) for name in COLUMNS}
     enabled = text["enabled"].strip().lower()
     if enabled not in _ON | _OFF:
