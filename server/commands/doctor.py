@@ -136,16 +136,16 @@ def _folder(settings: Settings) -> str:
 
 
 def _port(settings: Settings) -> str:
-    host = "127.0.0.1" if settings.serving.host in ("0.0.0.0", "::", "") else settings.serving.host
+    host, port = settings.serving.local_host, settings.serving.port
     try:
-        socket.create_connection((host, settings.serving.port), timeout=1).close()
+        socket.create_connection((host, port), timeout=1).close()
     except OSError:
-        return f"{settings.serving.port} is free"
+        return f"{port} is free"
     if DataFolder(settings.storage.data_dir).running_chroma():
-        return f"{settings.serving.port} is in use by the server that runs on this folder"
-    if settings.storage.chroma_url and _docent_answers(f"http://{host}:{settings.serving.port}/healthz"):
-        return f"{settings.serving.port} is in use by this replica's web server"
-    raise Failed(f"{settings.serving.port} is in use by another program; stop it or set another PORT")
+        return f"{port} is in use by the server that runs on this folder"
+    if settings.storage.chroma_url and _docent_answers(f"http://{host}:{port}/healthz"):
+        return f"{port} is in use by this replica's web server"
+    raise Failed(f"{port} is in use by another program; stop it or set another PORT")
 
 
 def _docent_answers(address: str) -> bool:

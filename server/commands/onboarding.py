@@ -48,12 +48,12 @@ def _say(settings: Settings, text: str) -> None:
 
 
 def _wait_until_it_answers(settings: Settings) -> None:
-    host = "127.0.0.1" if settings.serving.host in ("0.0.0.0", "") else settings.serving.host
+    address = f"http://{settings.serving.local_host}:{settings.serving.port}/healthz"
     server = os.getppid()
     while os.getppid() == server:
         time.sleep(0.1)
         try:
-            with urllib.request.urlopen(f"http://{host}:{settings.serving.port}/healthz", timeout=2):
+            with urllib.request.urlopen(address, timeout=2):
                 return
         except (urllib.error.URLError, OSError):
             continue

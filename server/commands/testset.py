@@ -10,6 +10,7 @@ from server.evaluation.testsets import TestSet, TestSetOptions
 from server.quality.questions import asked_of_model, line_of, questions_of_pages, shortcomings
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
+from server.storage.data_folder import replace_file
 
 HELP = "make a file of test questions from a site's headings, FAQ markup and links, or with the chat model"
 
@@ -63,12 +64,10 @@ def _wanted(options: argparse.Namespace) -> TestSetOptions:
 
 
 def _write(place: Path, made: TestSet, base_url: str) -> None:
-    partial = place.with_name(place.name + ".part")
+    lines = (f"{line_of(case, base_url)}\n" for case in made.cases)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        lines = (f"{line_of(case, base_url)}\n" for case in made.cases)
-        partial.write_text("".join(lines), encoding="utf-8")
-        partial.replace(place)
+        replace_file(place, "".join(lines).encode())
     except OSError as error:
         raise StartError(f"{place} cannot be written: {error.strerror or error}") from None
 

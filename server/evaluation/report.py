@@ -25,6 +25,7 @@ from server.evaluation.judges.abilities import TrialResult, summary
 from server.evaluation.judges.judgement import CLAIMS, LIKENESS, TRIAD, Judgement, means, used_together
 from server.evaluation.report_forms import html_report, markdown_report
 from server.evaluation.rows import EvaluatedRow, EvaluatedRun
+from server.storage.data_folder import replace_file
 
 REPORT, MARKDOWN, PAGE, ANSWERS = "report.json", "report.md", "report.html", "answers.jsonl"
 VERSION = 2
@@ -75,11 +76,11 @@ def report_of(found: Evaluated) -> dict[str, Any]:
 def write_report(folder: Path, report: Mapping[str, Any], runs: Sequence[EvaluatedRun]) -> None:
     """All files in `folder`, which is made. With several runs each answer says of which it is."""
     folder.mkdir(parents=True, exist_ok=True)
-    _replace(folder / REPORT, orjson.dumps(report, option=orjson.OPT_INDENT_2) + b"\n")
-    _replace(folder / MARKDOWN, markdown_report(report).encode("utf-8", "replace"))
-    _replace(folder / PAGE, html_report(report).encode("utf-8", "replace"))
+    replace_file(folder / REPORT, orjson.dumps(report, option=orjson.OPT_INDENT_2) + b"\n")
+    replace_file(folder / MARKDOWN, markdown_report(report).encode("utf-8", "replace"))
+    replace_file(folder / PAGE, html_report(report).encode("utf-8", "replace"))
     answers = (_answer(run, row) for run in runs for row in run.rows)
-    _replace(folder / ANSWERS, b"".join(orjson.dumps(row, default=str) + b"\n" for row in answers))
+    replace_file(folder / ANSWERS, b"".join(orjson.dumps(row, default=str) + b"\n" for row in answers))
 
 
 def load_report(folder: Path) -> dict[str, Any] | None:
@@ -166,13 +167,6 @@ def _row(run: EvaluatedRun, row: EvaluatedRow, found: Evaluated) -> dict[str, An
 def _answer(run: EvaluatedRun, row: EvaluatedRow) -> dict[str, Any]:
     kept = ("id", "type", "question", "ranked_urls", "answer", "verdicts")
     return {name: getattr(row, name) for name in kept} | {"strategy": run.strategy, "flow": run.flow}
-
-
-def _replace(path: Path, body: bytes) -> None:
-    """Whole or not at all."""
-    temporary = path.with_name(f".{path.name}.new")
-    temporary.write_bytes(body)
-    temporary.replace(path)
 
 
 def _line(name: str, cells: Sequence[str]) -> str:

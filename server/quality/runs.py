@@ -26,6 +26,7 @@ from server.quality.questions import questions_of_pages, run_file_of, shortcomin
 from server.quality.run_store import QualityRun, QualityRunStore
 from server.quality.testset_store import TestSetStore
 from server.storage.columns import now
+from server.storage.data_folder import replace_file
 from server.storage.database import Database
 from server.storage.errors import StorageError
 from server.storage.leases import WAITING, new_holder
@@ -170,9 +171,7 @@ def _write_questions(testsets: TestSetStore, run: QualityRun, place: Path) -> No
     if not cases:
         raise StartError("the test set holds no question: add some first")
     place.parent.mkdir(parents=True, exist_ok=True)
-    partial = place.with_suffix(".part")
-    partial.write_text(run_file_of(cases), encoding="utf-8")
-    partial.replace(place)
+    replace_file(place, run_file_of(cases).encode())
 
 
 def _answers(report: Mapping[str, Any], place: Path) -> Iterator[tuple[int, str, Mapping[str, Any]]]:

@@ -128,10 +128,14 @@ class ServingSettings(Group):
         return _listed(self.private_hosts)
 
     @property
+    def local_host(self) -> str:
+        """Host under which programs of this machine reach the server."""
+        return "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
+
+    @property
     def base_url(self) -> str:
         """Address under which visitors reach this server, without a slash at the end."""
-        host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
-        return self.public_url or f"http://{host}:{self.port}"
+        return self.public_url or f"http://{self.local_host}:{self.port}"
 
 
 def _listed(value: str) -> tuple[str, ...]:

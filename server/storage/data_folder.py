@@ -54,6 +54,13 @@ def lacking_space(folder: Path, least_mb: int) -> str:
     )
 
 
+def replace_file(path: Path, body: bytes) -> None:
+    """Write a file whole or not at all: until it is written, readers find the one before. Raises OSError."""
+    part = path.with_name(f"{path.name}.part")
+    part.write_bytes(body)
+    part.replace(path)
+
+
 def database_url(folder: Path) -> str:
     """The address of the SQLite database in a data folder."""
     return f"sqlite:///{folder / 'docent.sqlite3'}"
@@ -124,9 +131,7 @@ class DataFolder:
 
     def announce(self, chroma_url: str, port: int) -> None:
         """Says where the server's parts are, for commands of the shell."""
-        temporary = self.path / "server.json.new"
-        temporary.write_text(json.dumps({"chroma_url": chroma_url, "port": port}))
-        temporary.replace(self.path / "server.json")
+        replace_file(self.path / "server.json", json.dumps({"chroma_url": chroma_url, "port": port}).encode())
 
     def retract(self) -> None:
         """The server has ended."""
