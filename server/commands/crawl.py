@@ -42,17 +42,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """0 when the site's new index is live; 1 with the reason when it is not; 130 when it was paused."""
     with closing(open_runtime(settings)) as runtime:
-        site_id, moved = _site(runtime, options, settings)
+        site_id, moved = _site(runtime, options)
         crawl_id = _crawl_id(runtime, site_id, anew=options.anew or moved)
         return _crawl(runtime, site_id, crawl_id)
 
 
-def _site(runtime: Runtime, options: argparse.Namespace, settings: Settings) -> tuple[str, bool]:
+def _site(runtime: Runtime, options: argparse.Namespace) -> tuple[str, bool]:
     """The id of the site to crawl, and whether it begins at another address than before."""
     sites, moved = runtime.stores.sites, False
     known = sites.find(options.url)
     if known is None:
-        wanted = site_from_address(options.url, settings, site_id=options.site)
+        wanted = site_from_address(options.url, runtime.settings, site_id=options.site)
         known = sites.find(wanted.id) or sites.create(wanted)
         address = wanted.start_urls[0]
         if moved := address not in known.start_urls:

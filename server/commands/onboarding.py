@@ -32,7 +32,7 @@ def onboard(settings: Settings) -> None:
 
     try:
         runtime = open_runtime(settings)
-        site_id, is_new = _first_site(settings, runtime)
+        site_id, is_new = _first_site(runtime.settings, runtime)
         _print_addresses(settings, runtime, site_id, time.monotonic() - started)
         if is_new:
             _follow_crawl(runtime, site_id)

@@ -44,18 +44,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """Prints the scope. Raises UnknownSite, and BadStart for a pattern that cannot work."""
     with closing(open_runtime(settings)) as runtime:
-        site = runtime.stores.sites.get(options.site)
+        site, current = runtime.stores.sites.get(options.site), runtime.settings
         before = scope_of(site)
         wanted = _changed(
             SiteScope(own_site=before.own_site, headers=()) if options.clear else before, options
         )
         if wanted != before:
-            site = save_scope(runtime.stores.sites, settings, site.id, wanted)
+            site = save_scope(runtime.stores.sites, current, site.id, wanted)
         if options.explain:
-            for finding in explain_url(site, settings, options.explain):
+            for finding in explain_url(site, current, options.explain):
                 print(f"{finding.step:>10}  {finding.text}")
             return 0
-        _print(wanted, stored_headers(site, settings))
+        _print(wanted, stored_headers(site, current))
         if wanted != before:
             print(f"Holds from the next crawl on: python -m server crawl {site.start_urls[0]}")
     return 0

@@ -47,7 +47,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         if options.action == "list":
             return _list(runtime, runtime.stores.sites.get(options.site).id)
         if options.action == "add":
-            _add(runtime, options, settings)
+            _add(runtime, options)
         else:
             for id in options.ids:
                 runtime.stores.sources.remove(options.site, id)
@@ -72,7 +72,7 @@ def _state(source: Source, counts: dict[str, int]) -> str:
     return f"{parts or 'nothing in it'}{'; ' + source.message if source.message else ''}"
 
 
-def _add(runtime: Runtime, options: argparse.Namespace, settings: Settings) -> None:
+def _add(runtime: Runtime, options: argparse.Namespace) -> None:
     if not (options.paths or options.urls or options.pairs):
         raise StartError("say what to add: FOLDER_OR_FILE, --urls FILE or --pairs FILE")
     missing = [path for path in options.paths if not path.exists()]
@@ -80,7 +80,7 @@ def _add(runtime: Runtime, options: argparse.Namespace, settings: Settings) -> N
         raise StartError(f"there is no file or folder {missing[0]}")
     is_new = runtime.stores.sites.find(options.site) is None
     if is_new:
-        runtime.stores.sites.create(site_of_sources(options.site, settings))
+        runtime.stores.sites.create(site_of_sources(options.site, runtime.settings))
     try:
         added = _added(runtime.crawling.source_intake, options)
     except DocentError:
