@@ -72,9 +72,10 @@ def read_questions(path: Path, base_url: str) -> list[Case]:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise BadQuestionFile(f"{path} cannot be read as UTF-8 text: {error}") from None
+    # Only these end a line: JSON may hold other separators as they are.
     cases = [
         case_of_line(line, f"{path} line {number}", str(number), base_url)
-        for number, line in enumerate(text.splitlines(), 1)
+        for number, line in enumerate(text.split("\n"), 1)
         if line.strip()
     ]
     if not cases:

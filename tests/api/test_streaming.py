@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from server.api.visitor.streams import Snapshot, frame
+from server.api.visitor.streams import Snapshot, frame, unframed
 from server.domain.answer import Delta
 from server.storage.errors import StorageError
 from tests.api.conftest import ANSWER, CITATION, new_visitor
@@ -57,6 +57,11 @@ def test_words_with_line_breaks_come_through_whole(visitor, script):
     text = "a\n\nb\r\nc\u2028d"
     script.events = (Delta(text), ANSWER)
     assert parse(visitor.ask(stream=True).text)[1].data["text"] == text
+
+
+def test_a_separator_of_lines_in_an_answer_ends_no_line_of_its_event():
+    data = {"text": "One\u2028two\x85three."}
+    assert unframed(frame("delta", data, "message:1")) == ("delta", data)
 
 
 def test_what_came_before_the_break_is_not_sent_again(visitor):

@@ -33,6 +33,11 @@ def test_a_question_alone_is_a_case_with_its_line_as_name(read):
     assert not case.is_answerable
 
 
+def test_a_separator_of_lines_in_a_text_ends_no_line_of_the_file(read):
+    (case,) = read('{"question": "How long is\u2028the warranty?"}')
+    assert case.question.split() == ["How", "long", "is", "the", "warranty?"]
+
+
 def test_every_field_is_read(read):
     (case,) = read(
         {

@@ -80,7 +80,8 @@ def frame(event: str, data: Mapping[str, object], id: str = "") -> str:
 
 def unframed(frame: str) -> tuple[str, dict[str, Any]]:
     """Return name and data of an event in wire format."""
-    fields = dict(line.split(": ", 1) for line in frame.splitlines() if line)
+    # Only these end a line: JSON may hold other separators as they are.
+    fields = dict(line.split(": ", 1) for line in frame.split("\n") if line)
     return fields["event"], json.loads(fields["data"])
 
 
