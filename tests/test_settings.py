@@ -201,6 +201,7 @@ def test_an_address_loses_the_slash_at_its_end():
 def test_without_a_public_address_it_is_host_and_port():
     assert load_settings({"PORT": "9000"}).serving.base_url == "http://127.0.0.1:9000"
     assert load_settings({"HOST": "0.0.0.0"}).serving.base_url == "http://127.0.0.1:8000"
+    assert load_settings({"HOST": "::1"}).serving.base_url == "http://[::1]:8000"
 
 
 @pytest.mark.parametrize(

@@ -136,14 +136,14 @@ def _folder(settings: Settings) -> str:
 
 
 def _port(settings: Settings) -> str:
-    host, port = settings.serving.local_host, settings.serving.port
+    port = settings.serving.port
     try:
-        socket.create_connection((host, port), timeout=1).close()
+        socket.create_connection((settings.serving.local_host, port), timeout=1).close()
     except OSError:
         return f"{port} is free"
     if DataFolder(settings.storage.data_dir).running_chroma():
         return f"{port} is in use by the server that runs on this folder"
-    if settings.storage.chroma_url and _docent_answers(f"http://{host}:{port}/healthz"):
+    if settings.storage.chroma_url and _docent_answers(f"{settings.serving.local_url}/healthz"):
         return f"{port} is in use by this replica's web server"
     raise Failed(f"{port} is in use by another program; stop it or set another PORT")
 

@@ -48,12 +48,11 @@ def _say(settings: Settings, text: str) -> None:
 
 
 def _wait_until_it_answers(settings: Settings) -> None:
-    address = f"http://{settings.serving.local_host}:{settings.serving.port}/healthz"
     server = os.getppid()
     while os.getppid() == server:
         time.sleep(0.1)
         try:
-            with urllib.request.urlopen(address, timeout=2):
+            with urllib.request.urlopen(f"{settings.serving.local_url}/healthz", timeout=2):
                 return
         except (urllib.error.URLError, OSError):
             continue

@@ -133,9 +133,15 @@ class ServingSettings(Group):
         return "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
 
     @property
+    def local_url(self) -> str:
+        """Address under which programs of this machine reach the server, without a slash at the end."""
+        host = f"[{self.local_host}]" if ":" in self.local_host else self.local_host
+        return f"http://{host}:{self.port}"
+
+    @property
     def base_url(self) -> str:
         """Address under which visitors reach this server, without a slash at the end."""
-        return self.public_url or f"http://{self.local_host}:{self.port}"
+        return self.public_url or self.local_url
 
 
 def _listed(value: str) -> tuple[str, ...]:
