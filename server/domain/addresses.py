@@ -27,11 +27,15 @@ def without_user(url: str) -> str:
 def origin_of(address: str) -> str:
     """scheme://host[:port] as browsers write it: lower case, no default port; for what is no address, some
     text that no origin equals."""
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+        number = parts.port
+    except ValueError:  # a port that is no number, a broken IPv6 address
+        return address
     host = (parts.hostname or "").lower()
     host = f"[{host}]" if ":" in host else host
     default = {"http": 80, "https": 443}.get(parts.scheme)
-    port = f":{parts.port}" if parts.port and parts.port != default else ""
+    port = f":{number}" if number and number != default else ""
     return f"{parts.scheme}://{host}{port}"
 
 
