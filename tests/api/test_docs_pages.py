@@ -160,7 +160,11 @@ def test_unchanged_pages_are_not_sent_again(client):
 
 
 @pytest.mark.parametrize(
-    "path", ["nothing.html", "index.md", "../README.md", "%2e%2e/CHANGELOG.md", "images", "static/docs.css"]
+    "path",
+    [
+        *("nothing.html", "index.md", "../README.md", "%2e%2e/CHANGELOG.md", "images", "static/docs.css"),
+        *("%00.css", "long" * 100 + ".css"),
+    ],
 )
 def test_only_pages_and_pictures_are_served(client, path):
     assert client.get(f"/docs/{path}").status_code == 404

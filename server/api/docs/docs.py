@@ -178,9 +178,10 @@ def docs_blueprint(library: DocsLibrary) -> Blueprint:
 
     @blueprint.get("/docs/<path:name>")
     def file(name: str) -> Response:
-        path = STYLE if name == "docs.css" else (FOLDER / name).resolve()
-        is_own = path == STYLE or path.is_relative_to(FOLDER)
-        if path.suffix not in TYPES or not is_own or not path.is_file():
+        # Found among those that there are: a name of the caller is never a path.
+        found = (one for one in FOLDER.rglob("*") if one.relative_to(FOLDER).as_posix() == name)
+        path = STYLE if name == "docs.css" else next(found, None)
+        if path is None or path.suffix not in TYPES or not path.is_file():
             abort(404)
         return asset_response(Asset(path.read_bytes(), TYPES[path.suffix]), CHECKED)
 
