@@ -260,8 +260,8 @@ def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[b
 
 
 def _is_whole_alone(found: Sequence[Unit], best: Support) -> bool:
-    """Return whether the steps that answer, or the term with its definition, can be shown whole, but not beside
-    another section."""
+    """Return whether the steps that answer, or the term with its definition, can be shown whole, but not
+    beside another section."""
     block = [place for place, unit in enumerate(found) if unit.block == best.unit.block]
     whole = range(block[0], block[-1] + 1)
     if best.unit.kind is not UnitKind.STEP:
