@@ -69,7 +69,7 @@ CONFINED = {
     "rapidfuzz": ["server/indexes/vocabulary.py"],
     "scipy": ["server/retrieval"],
     "sklearn": ["server/retrieval"],
-    "threadpoolctl": ["server/retrieval/published/raptor/build.py"],
+    "threadpoolctl": ["server/retrieval/published/raptor/build.py", "server/runtime/runtime.py"],
     "umap": ["server/retrieval/published/raptor"],
     "filelock": ["server/storage", "server/runtime/sites.py", "server/indexes/vector_copies.py"],
     "pydantic_settings": ["server/settings/reading.py"],

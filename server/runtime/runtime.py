@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from threading import Event, Thread
 
+from threadpoolctl import ThreadpoolController
+
 from server.answering.chat import Chat
 from server.answering.engine import AnswerSources
 from server.answering.flows.table import FLOWS
@@ -116,6 +118,9 @@ class Runtime:
 def open_runtime(settings: Settings) -> Runtime:
     """Open and migrate the database and compose the parts. Raises StorageError, StartError, UnknownName."""
     _ = check_spec(settings.retrieval.strategy), FLOWS[settings.retrieval.flow]
+    # A question's matrix products take less time than it takes threads to wait for each other, and questions
+    # that are answered at once use the other cores.
+    ThreadpoolController().limit(limits=1, user_api="blas")
     configuration, database = open_configuration(settings)
     renew_words(database)
     shared = Shared(settings, configuration.folder, FigureStore(database))
