@@ -227,7 +227,7 @@ def compared_texts(chunk: Chunk) -> tuple[str, ...]:
     found = units(chunk.text)
     read = [unit for unit in found if unit.kind is not UnitKind.PICTURE] or found
     texts = (last_heading(chunk), *(unit.quote[:LONGEST] for unit in read))
-    return tuple(dict.fromkeys(text for text in texts if text))
+    return tuple(dict.fromkeys(filter(None, texts)))
 
 
 def last_heading(chunk: Chunk) -> str:

@@ -66,7 +66,8 @@ def tokens(text: str, language: str = "") -> list[str]:
 def _tokens(text: str, language: str) -> Sequence[str]:
     """Cached, because every step needs those of the question."""
     raws = _raw_words(text, language)
-    return [token for raw in raws for token in _asked(raw, language, language)] or _all(raws, language)
+    asked = [] if text.isascii() else [token for raw in raws for token in _asked(raw, language, language)]
+    return asked or _all(raws, language)
 
 
 def page_tokens(text: str, language: str = "") -> list[str]:
@@ -128,17 +129,17 @@ def _language_of_query(words: Sequence[str], languages: Sequence[str]) -> str:
 @lru_cache(maxsize=1 << 13)
 def _analysed(raw: str, language: str, stop_language: str) -> tuple[str, ...]:
     """Return all tokens of one match of `_RAW`."""
-    if raw.isascii() and raw.isalpha() and raw.islower():
-        return _plain(raw, language, stop_language)
-    if UNSPACED_CHARACTER.match(raw):
+    if not raw.isascii() and UNSPACED_CHARACTER.match(raw):
         return pairs(raw)
+    if raw.isalnum():  # most are: nothing in them is a separator
+        return _plain(raw, language, stop_language)
     if raw.startswith("-"):
-        return (_cut(raw.lower()), *_analysed(raw.lstrip("-"), language, stop_language))
+        return (raw.lower()[:LONGEST_TOKEN], *_analysed(raw.lstrip("-"), language, stop_language))
     if not any(char.isalnum() for char in raw):
         return ()
     if version := _VERSION.fullmatch(raw):
         numbers = version[1].split(".")
-        return tuple(_cut(".".join(numbers[:n])) for n in range(len(numbers), 0, -1))
+        return tuple(".".join(numbers[:n])[:LONGEST_TOKEN] for n in range(len(numbers), 0, -1))
     parts = [part for part in _SEPARATOR.split(raw) if part]
     if parts == [raw]:
         return _plain(raw, language, stop_language)
@@ -151,7 +152,7 @@ def _analysed(raw: str, language: str, stop_language: str) -> tuple[str, ...]:
 def _whole(raw: str, language: str) -> str:
     """Return a name of several parts as one token, which ignores hyphens: e-mail, email."""
     if re.search(r"[._]", raw):
-        return _cut(fold(raw.lower()))
+        return fold(raw.lower())[:LONGEST_TOKEN]
     joined = raw.replace("-", "")
     own = language_of_word(joined, language)
     return _stemmed(_lower(joined, own), own)
@@ -162,9 +163,11 @@ def _plain(word: str, language: str, stop_language: str) -> tuple[str, ...]:
     """Return the tokens of a word without separators: the word, and the parts that capitals mark."""
     own = language_of_word(word, language)
     lowered = _lower(word, own)
-    stops = _STOP_FORMS.get(language_of_word(lowered, stop_language), _NO_STOP_WORDS)
+    stops_of = own if stop_language == language else language_of_word(lowered, stop_language)
+    stops = _STOP_FORMS.get(stops_of, _NO_STOP_WORDS)
     found = () if lowered in stops and not (word.isupper() and len(word) > 1) else (_stemmed(lowered, own),)
-    if (word.isascii() and not (word.islower() or word.isdigit())) or any(char.isdigit() for char in word):
+    has_digit = not word.isalpha() and any(char.isdigit() for char in word)
+    if has_digit or (word.isascii() and not word.islower()):
         inner = [part for part in _INNER_WORDS.findall(word) if len(part) > 1]
         if len(inner) > 1 or (inner and inner[0].isalpha() and len(inner[0]) < len(word)):
             return (*found, *(_stemmed(part.lower(), own) for part in inner if part.lower() not in stops))
@@ -175,7 +178,8 @@ def _stemmed(word: str, language: str) -> str:
     if language == "ar":
         # The stemmer removes other endings from a word with the article than without it.
         word = _ARTICLE.sub("", fold(word))
-    return _cut(fold(stem(word, language) if word.isalpha() or not word.isascii() else word))
+    stemmed = stem(word, language) if word.isalpha() or not word.isascii() else word
+    return fold(stemmed)[:LONGEST_TOKEN]
 
 
 @lru_cache(maxsize=1 << 12)
@@ -190,7 +194,3 @@ def _additional_tokens(raw: str, language: str) -> tuple[str, ...]:
 
 def _lower(text: str, language: str) -> str:
     return (text.translate(_TURKISH) if language in ("tr", "az") else text).lower()
-
-
-def _cut(token: str) -> str:
-    return token[:LONGEST_TOKEN]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache, partial
+from operator import itemgetter
 
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.protocols import ModelError, Strategy, Vector
@@ -32,10 +33,11 @@ def supported(hits: Sequence[ScoredChunk], share: float) -> list[ScoredChunk]:
     of_page: dict[str, list[float]] = defaultdict(list)
     for hit, page in zip(hits, pages, strict=True):
         of_page[page].append(hit.score)
-    support: dict[str, float] = {}
+    support = dict.fromkeys(of_page, 0.0)
     for page, scores in of_page.items():
-        others = sorted(scores, reverse=True)[1 : 1 + OTHERS]
-        support[page] = sum(score * 0.5**place for place, score in enumerate(others))
+        if len(scores) > 1:
+            others = sorted(scores, reverse=True)[1 : 1 + OTHERS]
+            support[page] = sum(score * 0.5**place for place, score in enumerate(others))
     whole = 1 + share * 2 * MOST_SUPPORT
     moved = [
         hit.rescored((hit.score + share * support[page]) / whole)
@@ -50,11 +52,7 @@ _PRINTED = "page="
 
 def _page_of(chunk: Chunk) -> str:
     """Return the page of a chunk: of a PDF, the printed page, as its other pages say nothing for this one."""
-    return f"{chunk.url}#{chunk.anchor}" if _is_printed(chunk) else chunk.url
-
-
-def _is_printed(chunk: Chunk) -> bool:
-    return chunk.anchor.startswith(_PRINTED)
+    return f"{chunk.url}#{chunk.anchor}" if chunk.anchor.startswith(_PRINTED) else chunk.url
 
 
 FREE, CROWDED = 2, 0.65
@@ -67,7 +65,7 @@ visitors ask is on pages; many sites keep hundreds of papers, minutes and slides
 
 def uncrowded(hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
     """Move chunks of PDFs back next to those of web pages, and the further ones of one PDF; best first."""
-    printed = [_is_printed(hit.chunk) for hit in hits]
+    printed = [hit.chunk.anchor.startswith(_PRINTED) for hit in hits]
     if not any(printed):
         return list(hits)
     kept = 1.0 if all(printed) else BESIDE_PAGES
@@ -203,7 +201,7 @@ class HybridRetriever:
     def _spread(self, live: dict[str, Chunk], dense: Sequence[Hit], words: Sequence[Hit]) -> dict[str, Chunk]:
         """Return as many chunks as `live` has, with others further down in place of those that one document
         has too many of, as far as there are others."""
-        order = list(dict.fromkeys(key for key, _ in in_turn([dense, words])))
+        order = list(dict.fromkeys(map(itemgetter(0), in_turn([dense, words]))))
         known = live | self._parts.chunks.load([key for key in order if key not in live])
         seen: Counter[str] = Counter()
         few: list[str] = []
@@ -257,10 +255,11 @@ class HybridRetriever:
         embedder, tuning = self._parts.embedder, self._parts.tuning
         if not reads(embedder, query.language):
             return dict.fromkeys(live, tuning.unread_weight)
-        return {
-            key: tuning.dense_weight if reads(embedder, chunk.language) else tuning.unread_weight
-            for key, chunk in live.items()
+        weights = {
+            language: tuning.dense_weight if reads(embedder, language) else tuning.unread_weight
+            for language in {chunk.language for chunk in live.values()}
         }
+        return {key: weights[chunk.language] for key, chunk in live.items()}
 
     def _earlier(self, query: Query) -> list[tuple[float, Query]]:
         """Return the queries of earlier turns, each with the share of its scores."""

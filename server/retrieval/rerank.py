@@ -39,7 +39,7 @@ def substance(text: str) -> float:
 @lru_cache(maxsize=4_000)
 def prose(text: str) -> float:
     """Return the share in [0, 1] of the text in lines that end like sentences."""
-    lines = [line.strip() for line in text.split("\n") if line.strip() and not line.startswith("```")]
+    lines = [shown for line in text.split("\n") if (shown := line.strip()) and not line.startswith("```")]
     total = sum(map(len, lines))
     if not total:
         return 0.0
@@ -77,18 +77,20 @@ class FeatureReranker:
     def rerank(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
         """Return the hits, best first. Scores stay in [0, 1]."""
         weights = self._rarity.of(query)
-        titled: dict[tuple[str, str], float] = {}
+        titles: dict[tuple[str, str], tuple[float, bool]] = {}
         rescored = []
         stands = standing(query, hits)
         for hit in hits:
             chunk = hit.chunk
             title = (chunk.title, chunk.language)
-            if title not in titled:  # many chunks belong to the same page
-                titled[title] = coverage(weights, frozenset(text_tokens(*title)))
-            score = FUSED * hit.score + TITLE * titled[title] + SUBSTANCE * substance(chunk.text)
+            if title not in titles:  # many chunks belong to the same page
+                share = coverage(weights, frozenset(text_tokens(*title)))
+                titles[title] = share, is_asked_for(share, weights)
+            titled, asked_for = titles[title]
+            score = FUSED * hit.score + TITLE * titled + SUBSTANCE * substance(chunk.text)
             score += PROSE * prose(chunk.text)
-            score *= stands(chunk, is_asked_for(titled[title], weights))
-            rescored.append(hit.rescored(score, {**hit.scores, "title": round(titled[title], 4)}))
+            score *= stands(chunk, asked_for)
+            rescored.append(hit.rescored(score, {**hit.scores, "title": round(titled, 4)}))
         return ranked(rescored, len(hits))
 
     def detailed(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
