@@ -140,19 +140,22 @@ def answer_features(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity)
     first = chunks[0]
     row = dict(zip(SECTION, section_features(query, chunks[:1], rarity)[0], strict=True))
     asked = question_words(rarity, query)
-    held, in_names = chunk_words(first.chunk), _named(query)
+    named = [tokens(name, query.language) for name in names(query.text, query.language)]
+    held, in_names = chunk_words(first.chunk), frozenset(token for name in named for token in name)
     others = {token: weight for token, weight in asked.items() if token not in in_names}
     counts_names = 0 < len(others) < len(asked) and not compares(query.text)
     same_page = [hit.chunk.text for hit in chunks[:READ] if hit.chunk.url == first.chunk.url]
-    text = "\n".join(f"{hit.chunk.heading}\n{hit.chunk.text}" for hit in chunks)
+    asked_editions = editions(query.text)
+    read = chunks if asked_editions else ()
+    text = "\n".join(f"{hit.chunk.heading}\n{hit.chunk.text}" for hit in read)
     return [
         *(float(row[name]) for name in ("coverage", "sentence", "headline", "tokens")),
         min(MOST_WORDS, len(asked)) / MOST_WORDS,
         len(asked.keys() - held) / max(1, len(asked)),
         1 - coverage(others, held) if counts_names else 0.0,
         float(lacks_requested_fact(query.text, "\n".join(same_page))),
-        float(_has_unknown_name(query, rarity)),
-        float(any(lacks_edition(text, *named) for named in editions(query.text))),
+        float(bool(rarity.unused([token for name in named for token in name[:1]]))),
+        float(any(lacks_edition(text, *edition) for edition in asked_editions)),
     ]
 
 
@@ -171,14 +174,3 @@ def _limit(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity) -> float
         return 1.0
     is_near = any(hit.scores.get("sentence", 0.0) >= NEAR_THING for hit in told)
     return IN_OTHER_WORDS if is_near else OTHER_THING
-
-
-def _named(query: Query) -> frozenset[str]:
-    """Return the tokens of the names in a question: many sections of a site may have the right name."""
-    found = names(query.text, query.language)
-    return frozenset(token for name in found for token in tokens(name, query.language))
-
-
-def _has_unknown_name(query: Query, rarity: Rarity) -> bool:
-    found = [tokens(name, query.language)[:1] for name in names(query.text, query.language)]
-    return bool(rarity.unused([token for first in found for token in first]))

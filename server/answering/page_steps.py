@@ -141,7 +141,7 @@ class ListsOfLinks:
         return ranked(moved, limit) if moved != list(found) else list(found)
 
     def _is_list(self, chunk: Chunk, weights: dict[str, float]) -> bool:
-        every = [line.strip() for line in chunk.text.split("\n") if line.strip()]
+        every = list(filter(None, map(str.strip, chunk.text.split("\n"))))
         items = [line.removeprefix("- ") for line in every if line.startswith("- ")]
         if len(items) < max(FEWEST_LINKS, MOSTLY * len(every)):
             return False

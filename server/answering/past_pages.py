@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from datetime import date, timedelta
+from functools import lru_cache
 
 from crawler.judging.page_kinds import POST, SAYS_ITS_DATE
 from server.answering.phrases import past_event, past_page
@@ -81,8 +82,11 @@ def event_end(section: Chunk, page: Sequence[Chunk]) -> date | None:
     return max(day for day in (*near, *(day for chunk in page for day in _days_of(chunk))) if day)
 
 
-def _days_of(chunk: Chunk) -> list[date | None]:
-    return [day for line in chunk.text.split("\n") for day in _event_days(line[:LONGEST])]
+@lru_cache(maxsize=4_000)
+def _days_of(chunk: Chunk) -> tuple[date | None, ...]:
+    """Return the days of events in a chunk. Cached, because all chunks of a page are read for each answer
+    that quotes it."""
+    return tuple(day for line in chunk.text.split("\n") for day in _event_days(line[:LONGEST]))
 
 
 def _event_days(line: str) -> list[date | None]:

@@ -84,7 +84,9 @@ def reads(embedder: Embedder, language: str) -> bool:
 def in_turn(lists: Sequence[Sequence[T]]) -> Iterator[T]:
     """The first of each, then the second of each, and so on."""
     for place in range(max(map(len, lists), default=0)):
-        yield from (one[place] for one in lists if place < len(one))
+        for one in lists:
+            if place < len(one):
+                yield one[place]
 
 
 def search_live(

@@ -34,11 +34,12 @@ def fact_questions(text: str, tried: Sequence[str]) -> Iterator[FactQuestion]:
     """Yield how a question can be understood, in the languages `tried`, the likeliest first."""
     if len(text) > LONGEST:
         return
+    text = text.strip()
     for code in dict.fromkeys(tried):
         for kind in _ASKED:
             asked = card_pattern(code, f"asks_{_KEYS.get(kind, kind)}")
-            if asked.search(text.strip()):
-                yield FactQuestion(kind, words_besides(asked, text.strip(), code))
+            if asked.search(text):
+                yield FactQuestion(kind, words_besides(asked, text, code))
 
 
 def bare_search(text: str, code: str, title: str) -> str:

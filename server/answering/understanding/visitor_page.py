@@ -91,9 +91,9 @@ READ_ALREADY = -0.3
 
 def keep_relevant_page(question: Question, site: Site, trace: Trace) -> Question:
     """Return the question with its page only if it refers to it. Notes the page in the trace."""
+    if question.page is None:
+        return question
     page = _without_commands(question.page)
-    if page is None:
-        return replace(question, page=None)
     used = _points_at(question, page, site)
     seen = {"url": page.shown_url, "title": page.title, "used": used}
     trace.note("page", seen | ({"selection": page.selection} if used and page.selection else {}))
@@ -172,10 +172,8 @@ def _points_at(question: Question, page: VisitorPage, site: Site) -> bool:
     return not question.history
 
 
-def _without_commands(page: VisitorPage | None) -> VisitorPage | None:
+def _without_commands(page: VisitorPage) -> VisitorPage:
     """Drop title or selection if they contain commands to a model: strangers may have written the page."""
-    if page is None:
-        return None
     kept = {name: text for name in ("title", "selection") if not command_in(text := getattr(page, name))}
     return replace(page, title=kept.get("title", ""), selection=kept.get("selection", ""))
 

@@ -96,9 +96,8 @@ def _meant(
     """Return the place that continues like the quote, preferably inside the chunk."""
     wanted = [block.casefold() for block in blocks]
     matching = [(line, at) for line, at in places if _goes_on(page, line, at, wanted)] or places
-    first = next(
-        (number for number in range(len(page)) if chunk and page[number : number + len(chunk)] == chunk), 0
-    )
+    starts = (number for number, line in enumerate(page) if chunk and line == chunk[0])
+    first = next((number for number in starts if page[number : number + len(chunk)] == chunk), 0)
     inside = [place for place in matching if place[0] >= first]
     return (inside or matching)[0]
 
