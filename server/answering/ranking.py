@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,12 +98,14 @@ class Comparer:
             return list(hits)
         vectors = [stored[hit.chunk.id] for hit in own]
         rows = np.concatenate([one.texts for one in vectors]).astype(np.float32, copy=False)
-        ends = np.cumsum([len(one.texts) for one in vectors])
+        ends = list(accumulate(len(one.texts) for one in vectors))
         question = np.asarray(asked.vector, np.float32)
         tokens = token_nearness(asked.tokens or b"", [one.tokens for one in vectors])
         compared = {
-            hit.chunk.id: self._with_nearness(hit, texts[hit.chunk.id], near @ question, tokens.get(place))
-            for place, (hit, near) in enumerate(zip(own, np.split(rows, ends[:-1]), strict=True))
+            hit.chunk.id: self._with_nearness(
+                hit, texts[hit.chunk.id], rows[start:end] @ question, tokens.get(place)
+            )
+            for place, (hit, (start, end)) in enumerate(zip(own, pairwise([0, *ends]), strict=True))
         }
         return [compared.get(hit.chunk.id, hit) for hit in hits]
 

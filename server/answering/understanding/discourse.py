@@ -14,6 +14,10 @@ _DANGLING = compiled(f"^(?:{alternatives(lambda one: one.sentences.points_back)}
 _NUMBER = re.compile(r"\w*\d\w*")
 _ENDS = (".", "!", "?", ":", ";", "。", "！", "？", "：", "؟", "।", "”", '"', "）", ")")
 _INTRODUCES = re.compile(r"[:：]\W{0,2}$")
+_VALUE = re.compile(r"\d{2}|@|\w: \w")
+"""An address, a telephone number, or a label with its value: "Role: Lead"."""
+_TYPED_NAME = re.compile(r"[^\s()]+ \([^()]*\)")
+"""Such as "max_connections (integer)"."""
 _LABEL_WORDS = 6
 
 
@@ -53,9 +57,9 @@ def introduces(sentence: str) -> bool:
 def is_label(sentence: str) -> bool:
     """Return whether a line is only a label, such as "max_connections (integer)" or "Note". Labels contain
     words of the question but no information."""
-    if re.search(r"\d{2}|@|\w: \w", sentence):
-        return False  # an address, a telephone number, or a label with its value: "Role: Lead"
-    if sentence.endswith(_ENDS) and not re.fullmatch(r"[^\s()]+ \([^()]*\)", sentence):
+    if _VALUE.search(sentence):
+        return False
+    if sentence.endswith(_ENDS) and not _TYPED_NAME.fullmatch(sentence):
         return False
     if sentence.isascii() or " " in sentence:
         return len(sentence.split()) < _LABEL_WORDS

@@ -7,6 +7,8 @@ from functools import lru_cache
 
 from server.domain.sentences import PICTURE, split_sentences
 
+_CODE = re.compile(r"(^```\n.*?\n```$)", re.S | re.M)
+_EMPTY_LINES = re.compile(r"\n\s*\n")
 _ITEM = re.compile(r"^(?P<indent> *)(?P<marker>-|\d+\.) (?P<text>.*)$")
 
 
@@ -61,11 +63,11 @@ def units(text: str) -> tuple[Unit, ...]:
 def _blocks(text: str) -> list[str]:
     """Split text at empty lines; code between ``` lines stays one block."""
     blocks: list[str] = []
-    for part in re.split(r"(^```\n.*?\n```$)", text, flags=re.S | re.M):
+    for part in _CODE.split(text):
         if part.startswith("```"):
             blocks.append(part)
         else:
-            blocks += [block for block in re.split(r"\n\s*\n", part) if block.strip()]
+            blocks += [block for block in _EMPTY_LINES.split(part) if block.strip()]
     return blocks
 
 
