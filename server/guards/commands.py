@@ -28,6 +28,8 @@ _MIXED = re.compile(r"[A-Za-z][\u0370-\u052f]|[\u0370-\u052f][A-Za-z]")
 """A word in two scripts."""
 _LEET = re.compile(r"\b(?=\w*[a-z]\w*[013457]\w*[a-z])[a-z013457]{5,}\b", re.I)
 """Words with digits instead of letters, such as "1gn0re"."""
+_LEET_DIGIT = re.compile("[013457]")
+"""Looked for first, because most sentences have none."""
 _DIGITS = str.maketrans("013457@$", "oieastas")
 _TAGS = re.compile("[\U000e0000-\U000e007f]")
 """Invisible characters of Unicode that mirror ASCII."""
@@ -45,9 +47,9 @@ def readings(text: str) -> Iterator[str]:
     yield visible
     if not text.isascii() and (tags := _TAGS.findall(text)):
         yield "".join(chr(ord(char) - 0xE0000) for char in tags)
-    if _MIXED.search(visible):
+    if not text.isascii() and _MIXED.search(visible):
         yield visible.translate(_LOOKALIKES)
-    if _LEET.search(visible):
+    if _LEET_DIGIT.search(visible) and _LEET.search(visible):
         yield visible.lower().translate(_DIGITS)
     for run in _SPACED.findall(visible):
         yield re.sub(r"[ .\-_*|]", "", run)
