@@ -246,8 +246,11 @@ class HybridRetriever:
         scores = self._fusion(dense, scored, self._dense_weights(query, live))
         hits = []
         for key, chunk in live.items():
-            details = {"dense": round(dense[key], 4)} if key in dense else {}
-            details |= {"words": round(words[key], 4)} if key in words else {}
+            details = {}
+            if key in dense:
+                details["dense"] = round(dense[key], 4)
+            if key in words:
+                details["words"] = round(words[key], 4)
             hits.append(ScoredChunk(chunk, min(1.0, max(0.0, scores[key])), details))
         return hits
 

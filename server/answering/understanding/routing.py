@@ -183,6 +183,8 @@ def _ends_with_wish(text: str, language: str) -> bool:
     can I write to?"
     """
     *told, wish = _CLAUSE.findall(text) or [""]
+    if not _opens_courteously(wish):
+        return False
     kinds, left = _consumed(wish, language)
     if left or Kind.PERSON not in kinds or len(wish.strip()) < _WISH:
         return False
