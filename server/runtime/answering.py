@@ -179,7 +179,7 @@ def open_pipeline(
     asked = QueryWork(site, tuning, model, incidents)
     quoting = QuotingWriter(rarity, parts.content.links, site.title or site.name)
     writers = _writers(site, model, quoting, tuning, settings)
-    evidence, comparer = open_grader(site, parts, settings), open_comparer(site, parts)
+    evidence, comparer = open_grader(site, parts, settings, rarity), open_comparer(site, parts)
     searched = parts.retriever or open_strategy(site, parts, incidents, settings, model).retriever
     own = urlsplit(base)  # uploaded files are served there
     origins = site.allowed_origins | {f"{own.scheme}://{own.netloc}"}
@@ -299,9 +299,9 @@ def _understanding(
     return steps
 
 
-def open_grader(site: Site, parts: SiteParts, settings: Settings) -> EvidenceGrader:
+def open_grader(site: Site, parts: SiteParts, settings: Settings, rarity: Rarity) -> EvidenceGrader:
     """Return the grader that decides whether retrieved chunks answer."""
-    return EvidenceGrader(Rarity(parts.words), site_floor(site, settings, parts.embedder.fingerprint))
+    return EvidenceGrader(rarity, site_floor(site, settings, parts.embedder.fingerprint))
 
 
 def _reviewers(

@@ -18,6 +18,7 @@ from server.domain.site import Site
 from server.indexing.preparation import Preparation
 from server.models.metered import Budgets
 from server.models.resilient import ResilientChat
+from server.retrieval.rarity import Rarity
 from server.runtime.answering import open_grader, open_pipeline
 from server.runtime.configuration import Configuration
 from server.runtime.models import (
@@ -151,7 +152,7 @@ class SiteEngine:
 
     def grader(self, site: Site, parts: SiteParts) -> EvidenceGrader:
         """Return the grader that decides whether retrieved chunks answer a question."""
-        return open_grader(site, parts, self.settings)
+        return open_grader(site, parts, self.settings, Rarity(parts.words))
 
     def open_pipeline(
         self,
