@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from threadpoolctl import ThreadpoolController
 
 from server.answering.grading import EvidenceGrader
 from server.answering.ranking import (
@@ -21,6 +22,8 @@ from server.domain.derived import Calibration
 from server.domain.protocols import ModelError, embedded
 from server.domain.question import Query
 from server.indexes.sentence_vectors import ChunkVectors
+from server.runtime.runtime import open_runtime
+from server.settings import Settings
 
 
 def hit(name, text, score, heading="Lamps", **more):
@@ -187,3 +190,10 @@ def test_a_requested_kind_of_fact_counts_for_the_section_that_has_it(shop):
 def test_texts_that_are_compared_are_the_heading_and_then_each_sentence_once():
     chunk = hit("a", "Lamps burn. Lamps burn. Brass shines.", 0.5).chunk
     assert compared_texts(chunk) == ("Lamps", "Lamps burn.", "Brass shines.")
+
+
+def test_a_process_multiplies_matrices_in_one_thread(tmp_path):
+    with ThreadpoolController().limit(limits=2, user_api="blas"):
+        open_runtime(Settings.of(data_dir=tmp_path / "data")).close()
+        pools = ThreadpoolController().info()
+    assert {pool["num_threads"] for pool in pools if pool["user_api"] == "blas"} == {1}
