@@ -100,16 +100,16 @@ class QuotingWriter:
             return (hit.score + SUPPORT * best[source].score) * LACKING**lacking
 
         order = sorted(best, key=worth, reverse=True)
-        places = {s: (chunks[s].chunk.url, heading_of(chunks[s].chunk)) for s in order}
         further = self._further(question, query, chunks, order, best)
         if _is_whole_alone(read[order[0]], best[order[0]]):
-            further = [source for source in further if places[source] == places[order[0]]]
+            further = [source for source in further if _comes_before(chunks[source], chunks[order[0]])]
         chosen = order[:1] + further
         sizes = dict(zip(chosen, MOST_CHARS[len(chosen) - 1], strict=True))
         if len(chosen) == 1 and _size(chunks[chosen[0]].chunk.text) <= WHOLE:
             sizes[chosen[0]] = WHOLE
+        places = {source: _section_of(chunks[source]) for source in chosen}
         # Parts of one section stand under one heading, in its order.
-        rank = {place: number for number, place in reversed(list(enumerate(places[s] for s in chosen)))}
+        rank = {place: number for number, place in reversed(list(enumerate(places.values())))}
         chosen.sort(key=lambda source: (rank[places[source]], chunks[source].chunk.position))
         before = None
         for source in chosen:
@@ -257,6 +257,15 @@ def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[b
     while stop <= high and found[stop].kind is UnitKind.SENTENCE and has_room(start, stop + 1):
         stop += 1
     return _without_ends(found, start, stop - 1, position)
+
+
+def _section_of(hit: ScoredChunk) -> tuple[str, str]:
+    return hit.chunk.url, heading_of(hit.chunk)
+
+
+def _comes_before(hit: ScoredChunk, first: ScoredChunk) -> bool:
+    """Return whether a hit is what the section of `first` says before it."""
+    return _section_of(hit) == _section_of(first) and hit.chunk.position < first.chunk.position
 
 
 def _is_whole_alone(found: Sequence[Unit], best: Support) -> bool:
