@@ -14,6 +14,7 @@ from server.domain.question import Question
 from server.domain.sentences import plain_heading
 from server.domain.site import Site
 from server.jobs.site_profile import titled_pages
+from server.languages.loader import alternatives, compiled
 from server.storage.content.reader import ContentReader
 from server.storage.sites.sites import SiteStore
 
@@ -24,6 +25,8 @@ TRIED = 16
 """Questions that are asked at most."""
 SHORTEST, LONGEST = 5, 80
 """Characters of a question."""
+_INVITES = compiled(alternatives(lambda one: one.questions.invites))
+"""The site asks this its visitors, who would never ask it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,7 @@ def _questions(pages: list[tuple[str, str]], content: ContentReader) -> Iterator
         for chunk in content.page(url):
             text = plain_heading(chunk.heading_path[-1]) if chunk.heading_path else ""
             sayable = SHORTEST <= len(text) <= LONGEST and is_question(text, chunk.language)
+            sayable = sayable and not _INVITES.match(text)
             if sayable and len(chunk.text.replace(text, "")) >= ENOUGH_TEXT:
                 yield Starter(text, url, chunk.text)
                 break

@@ -355,6 +355,8 @@ class Questions(Section):
     joined_unspaced: Pattern = Pattern("")
     behind: Pattern = Pattern("")
     """Whole questions for who is behind the site."""
+    invites: Pattern = Pattern("")
+    """Beginnings of questions that the site asks its visitors: "Want to join?"."""
     themes: tuple[Pattern, ...] = ()
     """Questions about the themes of a whole site."""
     kinds: tuple[Pattern, ...] = ()

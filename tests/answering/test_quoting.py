@@ -334,6 +334,18 @@ def test_the_links_of_the_page_are_links_in_the_quotation():
     assert claim.quote == "Buy wax in our shop for wax ."
 
 
+def test_the_heading_of_a_page_of_an_edition_has_its_year():
+    def shown(url, text="The mill."):
+        chunk = Chunk("venue", url, "Fair", ("Fair", "Where the fair takes place"), text, 0, "en")
+        return heading_link(chunk).partition("](")[0]
+
+    assert shown("https://shop.example/fair/2025/venue") == "[Where the fair takes place (2025)"
+    assert (
+        shown("https://shop.example/fair/2025/venue", "The mill, in 2025.") == "[Where the fair takes place"
+    )
+    assert shown("https://shop.example/venue") == "[Where the fair takes place"
+
+
 def test_a_heading_of_several_pages_comes_with_the_title_of_its_page():
     found = [
         ScoredChunk(

@@ -89,6 +89,12 @@ def test_questions_that_headings_ask_come_before_titles(suggestions):
     assert set(suggestions(pages)[:2]) == {"How long does delivery take?", "Which lamps may stand outside?"}
 
 
+def test_what_the_site_asks_its_visitors_is_not_offered_to_them(suggestions):
+    asked = suggestions({"join": ("Want to join a team?", "How do I join a team?"), "help": ("Need help?",)})
+    assert "How do I join a team?" in asked
+    assert not {"Want to join a team?", "Need help?"} & set(asked)
+
+
 def test_a_question_as_long_as_a_paragraph_and_one_asked_twice_are_not_offered_again(suggestions):
     long = "Is it " + "very " * 30 + "bright?"
     pages = {"a-lamp": (long, "How bright is a lamp?"), "b-lamp": ("How bright is a lamp?",)}

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from crawler.judging.page_kinds import edition_of
 from server.answering.verifying.text_fragment import text_fragment_link
 from server.answering.writing.suggestions import heading_of
 from server.answering.writing.units import Unit, UnitKind
@@ -121,18 +122,22 @@ def heading_link(
 ) -> str:
     """Return the chunk's heading as a Markdown link to the section. The page's title is added if a section of
     another page in `found` has the same heading, or if only the title has some of the tokens `asked` of the
-    question, such as the name of a place."""
+    question, such as the name of a place. The year is added to a heading of a page of an edition."""
     heading = heading_of(chunk)
     title = plain_title(chunk.title)
     same = any(hit.chunk.url != chunk.url and heading_of(hit.chunk) == heading for hit in found)
     if (same or _only_title_says(title, chunk, heading, asked)) and title not in heading:
         heading = f"{title}{'' if title.endswith(_ASKS) else ':'} {heading}"
+    label = heading.rstrip(":：")
+    edition = edition_of(chunk.url)
+    if edition and str(edition) not in f"{heading} {chunk.text}":
+        label = f"{label} ({edition})"
     address = chunk.url
     if "#" not in address and _names(chunk.anchor, heading):
         address = f"{address}#{chunk.anchor}"
     elif "#" not in address and chunk.heading_path:
         address = text_fragment_link(address, chunk.heading_path[-1], anchor=chunk.anchor)
-    return markdown_link(heading.rstrip(":："), address)
+    return markdown_link(label, address)
 
 
 def _only_title_says(title: str, chunk: Chunk, heading: str, asked: Collection[str]) -> bool:
