@@ -177,7 +177,7 @@ def open_pipeline(
     title, base = site.title or site.name, settings.serving.base_url
     tuning = tuning_of(site, settings)
     asked = QueryWork(site, tuning, model, incidents)
-    quoting = QuotingWriter(rarity, parts.content.links, site.title or site.name)
+    quoting = QuotingWriter(rarity, parts.content.links, site.title or site.name, parts.content.page)
     writers = _writers(site, model, quoting, tuning, settings)
     evidence, comparer = open_grader(site, parts, settings, rarity), open_comparer(site, parts)
     searched = parts.retriever or open_strategy(site, parts, incidents, settings, model).retriever

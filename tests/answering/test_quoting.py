@@ -1,5 +1,7 @@
 """What the embedded writer chooses from a page, without a model."""
 
+from dataclasses import replace
+
 import pytest
 
 from server.answering.ranking import ODDS, RIVAL
@@ -138,6 +140,16 @@ def test_steps_stay_steps_and_come_with_what_introduces_them():
     assert claim.focus == "Ask for a label.\nPack the lamp.\nPost the box.", "they answer together"
 
 
+def test_a_section_that_goes_on_in_another_chunk_says_so():
+    path, url = ("Lamps", "Returns"), "https://shop.example/a"
+    texts = ("Returns are free.", "1. Ask for a label.\n2. Pack the lamp.", "3. Post the box.")
+    parts = [Chunk(str(n), url, "Lamps", path, text, n, "en") for n, text in enumerate(texts)]
+    writer = QuotingWriter(Rarity(EqualWords()), page=lambda url: parts)
+    asked = "How do I pack the lamp?"
+    (claim,) = writer.write(Question(asked, "shop"), Query(asked, "en"), [ScoredChunk(parts[1], 0.9)])
+    assert claim.text.partition("\n\n")[2] == "…\n\n1. Ask for a label.\n2. Pack the lamp.\n\n…"
+
+
 def test_a_definition_out_of_a_long_glossary_comes_with_its_term():
     terms = "\n".join(
         f"- Lamp {n}\n  It is made of brass, as all lamps are, and burns oil." for n in range(40)
@@ -227,6 +239,15 @@ def test_a_second_section_comes_only_for_what_the_first_leaves_open():
         "Delivery",
         "Returns",
     ]
+
+
+def test_an_older_edition_is_not_shown_below_a_newer_one():
+    fair = "https://shop.example/fair"
+    new = section("Delivery", "Delivery takes two days.", 0.9, f"{fair}/2025/help")
+    asked = "delivery and returns"
+    old = section("Returns", "Returns are free for thirty days.", 0.85, f"{fair}/2024/help")
+    assert len(claims_of(asked, new, old)) == 1
+    assert len(claims_of(asked, replace(old, score=0.9), replace(new, score=0.85))) == 2, "a newer one is"
 
 
 def test_up_to_three_sections_are_shown_that_may_answer_as_well():

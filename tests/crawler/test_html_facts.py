@@ -41,6 +41,16 @@ def test_links_are_told_with_their_words_once_each_and_in_order(read) -> None:
     ]  # fmt: skip
 
 
+def test_what_a_link_tells_screen_readers_alone_is_not_of_its_words(read) -> None:
+    spoken = '<span class="usa-sr-only">, external,</span>'
+    page = read(
+        f'<main>{TEXT}<p>Follow <a href="/s">{spoken}our spades</a>.</p>'
+        '<p><a href="/r"><span class="visually-hidden">Rakes</span><svg></svg></a></p></main>'
+    ).page
+    assert [words for _, words in page.link_texts] == ["our spades", "Rakes"]
+    assert "Follow our spades." in page.blocks[1].text, "the words are found in the text"
+
+
 def test_where_there_are_many_links_those_of_the_navigation_go_first(read) -> None:
     menu = "".join(f'<a href="/menu/{n}">Menu {n}</a>' for n in range(MOST_LINK_TEXTS))
     found = read(f'<nav>{menu}</nav><main>{TEXT}<p><a href="/rakes">our rakes</a></p></main>').page.link_texts

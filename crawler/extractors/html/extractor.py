@@ -13,7 +13,7 @@ from crawler.extractors import Extraction, SourceDocument
 from crawler.extractors.html.blocks import read_blocks
 from crawler.extractors.html.footer import footer_facts
 from crawler.extractors.html.hidden_addresses import with_addresses
-from crawler.extractors.html.main_content import Boilerplate, find_main
+from crawler.extractors.html.main_content import Boilerplate, find_main, is_spoken
 from crawler.extractors.html.marked_facts import marked_facts
 from crawler.extractors.html.metadata import Head, choose_title, marks_every_page, read_head
 from crawler.extractors.html.panels import find_panels
@@ -97,7 +97,9 @@ def _link_texts(elements: Mapping[_Element, str], targets: Mapping[str, str]) ->
 
 
 def _words(link: _Element) -> str:
-    text = bounded_text(link, LONGEST + 1)
+    spoken = next((part for part in link.iter("span") if is_spoken(part)), None)
+    # The words as they are read on the page, where they are to be found again.
+    text = bounded_text(link, LONGEST + 1, spoken) or bounded_text(link, LONGEST + 1)
     if not text:  # the text is in a picture
         image = next(link.iter("img"), None)
         text = " ".join((link.get("aria-label") or (image is not None and image.get("alt")) or "").split())

@@ -321,6 +321,11 @@ def _is_hidden(element: _Element) -> bool:
     return element.get("aria-hidden") == "true" and text_length(element) < _LONG_ENOUGH_TO_BE_CONTENT
 
 
+def is_spoken(element: _Element) -> bool:
+    """Return whether an element is for screen readers only, by its class."""
+    return _SPOKEN.search((element.get("class") or "").lower()) is not None
+
+
 def _says_number(element: _Element, names: str) -> bool:
     """Return whether a screen reader says this instead of a number that is hidden from it, as in shops made
     with WooCommerce: "Current price is: 15 €". The number itself is left out."""

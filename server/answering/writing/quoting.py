@@ -10,12 +10,12 @@ may answer as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from urllib.parse import urldefrag, urlsplit
 
-from crawler.judging.page_kinds import BYLINE, SAYS_ITS_DATE
+from crawler.judging.page_kinds import BYLINE, SAYS_ITS_DATE, edition_of
 from server.answering.answer_kinds import requested_facts
 from server.answering.ranking import ODDS, RIVAL
 from server.answering.shortcuts.overview import is_prose
@@ -27,7 +27,7 @@ from server.answering.writing.suggestions import heading_of
 from server.answering.writing.units import Unit, UnitKind, units
 from server.domain.addresses import origin_of
 from server.domain.answer import EMBEDDED, Claim
-from server.domain.chunk import PageLinks, ScoredChunk
+from server.domain.chunk import Chunk, PageLinks, ScoredChunk
 from server.domain.question import Query, Question
 from server.retrieval.question_kinds import compares
 from server.retrieval.rarity import Rarity, chunk_words, text_tokens
@@ -61,17 +61,33 @@ _HOME = re.compile(r"/?(?:(?:index|home|default)(?:\.\w+)?)?/?")
 _WIDE = re.compile("[\u2e80-\U0010ffff]")
 
 
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """How much of a section is shown, and whether chunks beside this one that are not shown belong to it."""
+
+    most: int
+    is_begun: bool
+    goes_on: bool
+
+
 class QuotingWriter:
     """Implements Writer; never fails."""
 
     model = EMBEDDED
 
-    def __init__(self, rarity: Rarity, links: PageLinks = lambda url: (), site_title: str = "") -> None:
-        """`links` returns (address, words) of the links on a page. The site's title is never linked to its
-        start page: menus do that, and it occurs in many sentences."""
+    def __init__(
+        self,
+        rarity: Rarity,
+        links: PageLinks = lambda url: (),
+        site_title: str = "",
+        page: Callable[[str], Sequence[Chunk]] = lambda url: (),
+    ) -> None:
+        """`links` returns (address, words) of the links on a page, `page` its chunks. The site's title is
+        never linked to its start page: menus do that, and it occurs in many sentences."""
         self._rarity = rarity
         self._links = links
         self._title = site_title.casefold()
+        self._page = page
 
     def write(self, question: Question, query: Query, chunks: Sequence[ScoredChunk]) -> Iterator[Claim]:
         """Yield one claim for each section that is shown, best first; none when nothing may be quoted. Chunks
@@ -123,10 +139,16 @@ class QuotingWriter:
             # Of several sections, the sentence that answers was marked in one of five; alone in half, and
             # rarely where another one is as good.
             is_marked = len(chosen) == 1 and lead.get(source, 1.0) >= CLEAR and not _is_any(best[source])
-            section = _section(hit, read[source], best[source], sizes[source], links, is_marked)
+            room = self._room(hit.chunk, sizes[source], {chunks[one].chunk.id for one in chosen})
+            section = _section(hit, read[source], best[source], room, links, is_marked)
             text = section.text if places[source] == before else f"### {link}\n\n{section.text}"
             yield replace(section, text=text, before="\n\n" if before else "")
             before = places[source]
+
+    def _room(self, chunk: Chunk, most: int, shown: Collection[str]) -> _Room:
+        parts = [one for one in self._page(chunk.url) if one.heading_path == chunk.heading_path]
+        places = {one.position for one in parts if one.id not in shown}
+        return _Room(most, chunk.position - 1 in places, chunk.position + 1 in places)
 
     def _further(
         self,
@@ -147,6 +169,8 @@ class QuotingWriter:
             hit, unit = chunks[source], best[source].unit
             if hit.score < NEAR * first.score or _size(unit.text) > LONGEST_UNIT:
                 continue
+            if 0 < edition_of(hit.chunk.url) < edition_of(first.chunk.url):
+                continue
             words = frozenset(text_tokens(unit.text, hit.chunk.language))
             if words and any(words <= others for others in shown):
                 continue
@@ -162,14 +186,14 @@ def _section(
     hit: ScoredChunk,
     found: Sequence[Unit],
     best: Support,
-    most: int,
+    room: _Room,
     links: Sequence[tuple[str, str]],
     is_marked: bool,
 ) -> Claim:
     """Return the section as one claim, with the page's links and, if wanted, the answering unit marked. Where
     it is cut, it has an ellipsis."""
     trusted = trusted_units(hit.chunk.text)
-    places = _window(found, best.position, most, [unit is not None for unit in trusted])
+    places = _window(found, best.position, room.most, [unit is not None for unit in trusted])
     shown = [found[place] for place in places]
     if best.unit.kind is UnitKind.STEP:  # steps answer together
         steps = [unit for unit in shown if unit.block == best.unit.block]
@@ -181,9 +205,11 @@ def _section(
         quotation = Quotation(best.source, shown, found, marked, links)
         focus = (answering or best.unit).text
     text = quotation.markdown
-    if _is_cut(found[: places.start]) and shown[0].kind is not UnitKind.ROW:  # a table begins with its head
+    if (room.is_begun or _is_cut(found[: places.start])) and shown[
+        0
+    ].kind is not UnitKind.ROW:  # a table begins with its head
         text = f"… {text}" if shown[0].kind is UnitKind.SENTENCE else f"…\n\n{text}"
-    if _is_cut(found[places.stop :]):
+    if room.goes_on or _is_cut(found[places.stop :]):
         text = f"{text} …" if shown[-1].kind is UnitKind.SENTENCE else f"{text}\n\n…"
     return Claim(text, (best.source,), quotation.quote, focus=focus)
 
