@@ -258,6 +258,10 @@ class Dates(Section):
     """Words for the year before this one."""
     upcoming: Pattern = Pattern("")
     """Words for what is to come, or for the present: "next", "this year"."""
+    next_one: Pattern = Pattern("")
+    """"next" before the name of what takes place, where searches leave this word out."""
+    as_announced: str = ""
+    """How sites announce the `next_one`: "upcoming"."""
     past_page: str = ""
     """Note on a page of a past {year}."""
     past_event: str = ""

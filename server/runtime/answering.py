@@ -35,7 +35,7 @@ from server.answering.understanding.expansion import (
 )
 from server.answering.understanding.follow_ups import FollowUpStep, ModelFollowUpStep
 from server.answering.understanding.routing import Message
-from server.answering.understanding.steps import SpellingStep, UnderstandingStep
+from server.answering.understanding.steps import AnnouncedStep, SpellingStep, UnderstandingStep
 from server.answering.understanding.translation import GlossaryStep, ModelTranslationStep, spoken_on
 from server.answering.understanding.visitor_page import PagePassages, PageWordsStep, PointedPageStep
 from server.answering.verifying.reviewers import ClaimReviewer, SourceReviewer
@@ -92,6 +92,7 @@ class QueryWork:
         ]
         if self._model:
             steps.append(ModelFollowUpStep(self._model, self._incidents))
+        steps.append(AnnouncedStep())
         if self._tuning.glossary:
             glossary = GlossaryStep(
                 rarity,

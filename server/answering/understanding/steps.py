@@ -1,12 +1,15 @@
 """Turns a question into a query by a list of steps, applied in order."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Protocol
 
 from server.answering.trace import Trace
 from server.domain.question import Query, Question
 from server.indexes.spelling import SiteSpeller
+from server.languages.loader import compiled, languages
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +84,24 @@ class SpellingStep:
             return so_far
         query = replace(so_far.query, text=corrected, typed=question.text)
         return replace(so_far, question=replace(question, text=corrected), query=query)
+
+
+class AnnouncedStep:
+    """Search for the "next" fair as sites announce it, as "upcoming": "next" is in too many texts to be
+    searched for, and posts of earlier years say it of what is over."""
+
+    name = "what is to come"
+
+    def apply(self, so_far: Understanding) -> Understanding:
+        """Return the state with the announced word in the query."""
+        query = so_far.query
+        dates = languages()[query.language].dates if query.language in languages() else None
+        if dates is None or not dates.as_announced:
+            return so_far
+        announced = _next_one(query.language).sub(dates.as_announced, query.text)
+        return so_far if announced == query.text else replace(so_far, query=replace(query, text=announced))
+
+
+@cache
+def _next_one(language: str) -> re.Pattern[str]:
+    return compiled(rf"\b(?:{languages()[language].dates.next_one})")
