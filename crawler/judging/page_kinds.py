@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from functools import lru_cache
+from itertools import pairwise
 from urllib.parse import unquote, urlsplit
 
 from crawler.wordset import wordlist, wordset
@@ -75,17 +76,24 @@ def kind_of(url: str, *, is_article: bool) -> str:
 @lru_cache(maxsize=10_000)
 def edition_of(url: str) -> int:
     """Return the year of the edition, such as that of a yearly event or report, to which a page belongs by a
-    folder of its address: 2019 of /berlin/2019/ and of /fair-2019/venue. 0 for none, and for pages whose
-    address has their day, as posts have."""
+    folder of its address: 2019 of /berlin/2019/ and of /fair-2019/venue. 0 for none, and for posts, which
+    have their day or the year of their blog there."""
     path = urlsplit(url).path
     if _DATE_PATH.search(path) or _DATE_SLUG.search(path):
         return 0
-    *folders, last = path.rstrip("/").split("/")
-    named = [found[1] for folder in folders if (found := _EDITION.fullmatch(folder))]
-    # The last part of an address may be the name of a product, such as "lamp-2000".
-    years = map(int, [*named, last] if _YEAR.fullmatch(last) else named)
-    # "/plan-2040/" is about the future, no edition.
-    return max((year for year in years if year <= date.today().year + 1), default=0)
+    return max((year for above, year in _year_folders(path) if above not in _SECTIONS[POST]), default=0)
+
+
+def _year_folders(path: str) -> Iterator[tuple[str, int]]:
+    """Yield (folder above, year) of the folders that name a year, and of the last part if it is a year."""
+    *folders, last = path.lower().rstrip("/").split("/")
+    # Else the last part may be the name of a product, such as "lamp-2000".
+    parts = [*folders, last] if _YEAR.fullmatch(last) else folders
+    for above, folder in pairwise(parts):
+        found = _EDITION.fullmatch(folder)
+        # "/plan-2040/" is about the future, no edition.
+        if found and int(found[1]) <= date.today().year + 1:
+            yield above, int(found[1])
 
 
 def date_of(url: str, metas: Mapping[str, str], marked: Iterable[str]) -> str:
@@ -107,7 +115,7 @@ def date_of(url: str, metas: Mapping[str, str], marked: Iterable[str]) -> str:
     if is_post and (found := _MONTH_SLUG.search(path)):
         return _day(found[2], _month(found[1]), "1")
     named = _YEAR_OF_FILE.search(path.lower()) or (_YEAR_SLUG.search(path) if is_post else None)
-    year = int(named[1]) if named else edition_of(url)
+    year = int(named[1]) if named else max((year for _, year in _year_folders(path)), default=0)
     return f"{year}-01-01" if 0 < year <= date.today().year + 1 else ""
 
 
