@@ -46,17 +46,17 @@ class PastPages:
         self._today = today
 
     def note(self, answer: Answer, language: str) -> str:
-        """Return the line to put under the answer, with the numbers of the citations if it is not about all
-        of them; "" for an answer from current pages."""
+        """Return the line to put under the answer, a sentence for each day or year, with the numbers of the
+        citations if it is not about all of them; "" for an answer from current pages."""
         notes: dict[str, list[int]] = {}
         for cited in answer.citations:
             if said := self._said_of(cited, language):
                 notes.setdefault(said, []).append(cited.number)
-        if not notes:
-            return ""
-        said, numbers = next(iter(notes.items()))
-        is_partial = len(numbers) < len(answer.citations)
-        return with_markers(said, "".join(f"[{number}]" for number in numbers) if is_partial else "")
+        every = len(answer.citations)
+        return " ".join(
+            with_markers(said, "".join(f"[{number}]" for number in numbers) if len(numbers) < every else "")
+            for said, numbers in notes.items()
+        )
 
     def _said_of(self, cited: Citation, language: str) -> str:
         page, today = self._page(cited.url), self._today()

@@ -20,12 +20,12 @@ def chunk(text="The fair takes place in hall two.", path=(), **page):
     return Chunk("c", URL, "Lamp fair", path, text, 0, "en", **page)
 
 
-def note(*page, quotes=("hall two",), language="en", today=date(2026, 5, 1)):
+def note(*page, quotes=("hall two",), language="en", today=date(2026, 5, 1), home=()):
     cited = tuple(
         Citation(number, URL if quote else "https://lamps.example/", "Lamp fair", quote, URL)
         for number, quote in enumerate(quotes, 1)
     )
-    pages = {URL: page}
+    pages = {URL: page, "https://lamps.example/": home}
     return PastPages(lambda url: pages.get(url, ()), lambda: today).note(
         Answer(Outcome.ANSWERED, "In hall two. [1]", cited), language
     )
@@ -47,6 +47,12 @@ def test_a_post_of_an_earlier_year_says_its_year():
 
 def test_the_note_names_the_citations_that_it_is_about():
     assert note(chunk(ended="2023-07-23"), quotes=("hall two", "")).endswith("2023. [1]")
+
+
+def test_pages_of_several_years_are_each_noted():
+    newer = [chunk("We light up.", kind="post", dated="2024-02-01")]
+    said = note(chunk(kind="post", dated="2018-05-01"), quotes=("hall two", ""), home=newer)
+    assert said == "This page is from 2018. [1] This page is from 2024. [2]"
 
 
 @pytest.mark.parametrize(
