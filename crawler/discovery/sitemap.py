@@ -21,7 +21,7 @@ from typing import Any
 from lxml import etree
 
 from crawler.discovery import urls
-from crawler.errors import FetchError
+from crawler.errors import BadFile, FetchError
 from crawler.fetching.fetcher import Fetcher, HttpResponse
 from crawler.fetching.robots import Robots
 from crawler.options import CrawlOptions
@@ -122,7 +122,8 @@ class Sitemaps:
     is_cut_off: bool = False
     """Whether files were left out, for a limit or because the crawler may not request them any more."""
     problems: list[str] = field(default_factory=list)
-    """What could not be read, in words for the operator. Links may lead to the same pages."""
+    """What could not be read of the files that the site names, in words for the operator. Links may lead to
+    the same pages."""
 
     def listed(self, start: str, belongs: Callable[[str], bool] | None = None) -> Iterator[str]:
         """Yield the canonical addresses that belong to the site (by default: that of the start address).
@@ -149,7 +150,8 @@ class Sitemaps:
             address, depth = waiting.popleft()
             if limit := self._limit_reached():
                 self.is_cut_off = True
-                self.problems.append(f"{address}: not read, and others, for {limit}")
+                problem = f"not read, and others, for {limit}"
+                self._note(address, problem, guessed=bool(guessed) and not copied)
                 return
             self._in_vain += address not in guessed
             for listing in self._read(address, guessed=address in guessed):
@@ -184,19 +186,26 @@ class Sitemaps:
     def _read(self, address: str, *, guessed: bool) -> Generator[ListedAddress, None, None]:
         self._files += 1
         largest = min(self._options.sitemap_max_bytes, self._options.sitemap_total_bytes - self._bytes)
-        reply = self._fetch(address, largest, guessed=guessed)
-        if reply is None:
-            return
-        problem, unpacked = yield from entries(reply.body, self._options.sitemap_max_urls, largest)
-        self._bytes += unpacked
+        problem = ""
+        try:
+            reply = self._fetch(address, largest)
+        except BadFile as error:
+            reply, problem = None, str(error)
+        if reply is not None:
+            problem, unpacked = yield from entries(reply.body, self._options.sitemap_max_urls, largest)
+            self._bytes += unpacked
+        self._note(address, problem, guessed=guessed)
+
+    def _note(self, address: str, problem: str, *, guessed: bool) -> None:
+        """Report a problem with a file, unless the site never named the file."""
         if problem and not guessed:
             self.problems.append(f"{address}: {problem}")
 
-    def _fetch(self, address: str, largest: int, *, guessed: bool) -> HttpResponse | None:
+    def _fetch(self, address: str, largest: int) -> HttpResponse | None:
+        """Return the file; None if the crawler may not request it any more. Raises BadFile."""
         verdict = self._robots.verdict(address)
         if not verdict.allowed and address not in self._robots.sitemaps(address):
-            self.problems.append(f"{address}: {verdict.reason}")
-            return None
+            raise BadFile(verdict.reason)
         if not self._wait(address):
             self.is_cut_off = True
             return None
@@ -206,15 +215,12 @@ class Sitemaps:
         except FetchError as error:
             is_spent = error.kind == "too_large" and largest < self._options.sitemap_max_bytes
             self._bytes += largest if is_spent else len(error.received)
-            self.problems.append(f"{address}: {error}")
-            return None
+            raise BadFile(str(error)) from error
         finally:
             self._seconds += time.monotonic() - began
-        if reply.status == 200:
-            return reply
-        if not guessed:
-            self.problems.append(f"{address}: status {reply.status}")
-        return None
+        if reply.status != 200:
+            raise BadFile(f"status {reply.status}")
+        return reply
 
 
 @dataclass(frozen=True, slots=True)

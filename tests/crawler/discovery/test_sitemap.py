@@ -181,6 +181,21 @@ def test_what_could_not_be_read_is_told(site, read) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("robots", "changes"),
+    [
+        ("User-agent: *\nDisallow: /sitemap", {}),
+        ("", {"sitemap_max_bytes": 3000}),
+        ("", {"sitemap_max_files": 1}),
+    ],
+    ids=["disallowed", "too large", "beyond the limit of files"],
+)
+def test_nothing_is_reported_of_a_sitemap_that_the_site_never_named(site, read, robots: str, changes) -> None:
+    site.page("/robots.txt", robots, content_type="text/plain")
+    site.page("/sitemap.xml", "<urlset>" + " " * 5000 + "</urlset>")
+    assert read(**changes) == ([], [])
+
+
 def test_an_endless_chain_of_indexes_ends(site, read) -> None:
     for n in range(30):
         site.page(
