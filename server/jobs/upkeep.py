@@ -102,7 +102,7 @@ class Tidying:
         while not ending.is_set():
             try:
                 self.forget_old(datetime.now(UTC), ending)
-                self.forget_runs(datetime.now(UTC))
+                self.forget_runs(datetime.now(UTC), ending)
                 self._usage.forget_budgets()
             except StorageError as error:
                 log.warning("old conversations and runs are deleted later: %s", error)
@@ -111,26 +111,32 @@ class Tidying:
     def forget_old(self, at: datetime, ending: threading.Event) -> int:
         """Deletes conversations that are older than CONVERSATION_DAYS; returns how many."""
         settings = self._settings()
-        days, total = settings.privacy.conversation_days, 0
+        days = settings.privacy.conversation_days
         if days and not SETTINGS["conversation_days"].is_given(settings):
             begins = self._retention.begins(days, at)
             days = days if begins is not None and begins <= at else 0
-        while days and not ending.is_set():
-            count = self._retention.forget(at - timedelta(days=days))
-            total += count
-            if not count:
-                break
-            ending.wait(PAUSE_S)
+        if not days:
+            return 0
+        before = at - timedelta(days=days)
+        total = _in_batches(lambda: self._retention.forget(before), ending)
         if total:
             log.info("%d conversations older than %d days were deleted", total, days)
         return total
 
-    def forget_runs(self, at: datetime) -> int:
+    def forget_runs(self, at: datetime, ending: threading.Event) -> int:
         """Deletes runs of the playground that are older than PLAYGROUND_DAYS; returns how many."""
-        before, total = at - timedelta(days=self._settings().quality.playground_days), 0
-        while count := self._runs.forget(before):
-            total += count
-        return total
+        before = at - timedelta(days=self._settings().quality.playground_days)
+        return _in_batches(lambda: self._runs.forget(before), ending)
+
+
+def _in_batches(forget: Callable[[], int], ending: threading.Event) -> int:
+    """Call `forget`, which deletes one batch, until nothing is left or `ending` is set; return how many were
+    deleted."""
+    total = 0
+    while not ending.is_set() and (count := forget()):
+        total += count
+        ending.wait(PAUSE_S)
+    return total
 
 
 KEPT_S = 30 * 86_400.0

@@ -1,6 +1,8 @@
 """The playground's pages where nothing is asked: what was stored, for whom, and where they lead."""
 
 import re
+import threading
+import time
 from datetime import UTC, datetime, timedelta
 
 from server.domain.roles import Role
@@ -54,9 +56,28 @@ def test_a_run_is_removed_after_its_days_and_beyond_its_number(runtime, site):
     assert runs.prune("lantern", most=3) == 1
     assert [run.id for run in runs.recent(10)] == ids[:0:-1]
     tidying = Tidying(runtime.database, lambda: runtime.configuration.settings)
-    assert tidying.forget_runs(datetime.now(UTC) + timedelta(days=29)) == 0
-    assert tidying.forget_runs(datetime.now(UTC) + timedelta(days=31)) == 3
+    ending = threading.Event()
+    assert tidying.forget_runs(datetime.now(UTC) + timedelta(days=29), ending) == 0
+    assert tidying.forget_runs(datetime.now(UTC) + timedelta(days=31), ending) == 3
     assert runs.recent(10) == []
+
+
+def test_a_shutdown_ends_the_removal_of_old_runs_after_a_batch(runtime, site, monkeypatch):
+    monkeypatch.setattr("server.playground.store.REMOVED_AT_ONCE", 1)
+    monkeypatch.setattr("server.jobs.upkeep.PAUSE_S", 30.0)
+    runs = runtime.stores.playground_runs
+    for number in range(3):
+        runs.start("lantern", f"Question {number}?", {"typed": {}, "ways": []}, 1, "ada")
+    tidying = Tidying(runtime.database, lambda: runtime.configuration.settings)
+    ending, later = threading.Event(), datetime.now(UTC) + timedelta(days=31)
+    removal = threading.Thread(target=tidying.forget_runs, args=(later, ending))
+    removal.start()
+    while removal.is_alive() and len(runs.recent(10)) == 3:
+        time.sleep(0.01)
+    ending.set()
+    removal.join(timeout=10)
+    assert not removal.is_alive()
+    assert len(runs.recent(10)) == 2
 
 
 def test_what_came_late_changes_nothing(runtime, site):
