@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from server.domain.chunk import Chunk
 from server.domain.derived import Monitor, PageFacts
+from server.domain.fencing import fenced
 from server.domain.protocols import Prompt
 from server.retrieval.published.derived.asking import ModelTask, reply_list
 from server.retrieval.published.derived.build import Kit, watched
@@ -160,7 +161,8 @@ def read_by_model(kit: Kit, pages: Pages) -> SiteReading:
 def recognition(question: str, facts: Sequence[str]) -> Prompt:
     """Asks which facts bear on the question; `recognised` reads the reply."""
     listed = "\n".join(f"{number}. {fact}" for number, fact in enumerate(facts, 1))
-    return Prompt(_RECOGNITION, f"Question: {question}\n<facts>\n{listed}\n</facts>", 100, json=True)
+    user = f"Question: {fenced(question)}\n{_between('facts', listed)}"
+    return Prompt(_RECOGNITION, user, 100, json=True)
 
 
 def recognised(reply: str, many: int) -> list[int]:
@@ -183,7 +185,12 @@ def _stated(reading: SiteReading, chunk: Chunk, triples: Sequence[Triple]) -> Co
 
 
 def _passage(chunk: Chunk) -> str:
-    return f"<passage>\n{chunk.heading}\n\n{chunk.text[:_CUT]}\n</passage>"
+    return _between("passage", f"{chunk.heading}\n\n{chunk.text[:_CUT]}")
+
+
+def _between(tag: str, text: str) -> str:
+    """Return text of pages between tags; nothing in it ends them."""
+    return f"<{tag}>\n{fenced(text)}\n</{tag}>"
 
 
 def _entities_task(chunk: Chunk) -> ModelTask[list[str]]:
@@ -194,7 +201,7 @@ def _entities_task(chunk: Chunk) -> ModelTask[list[str]]:
 
 def _triples_task(chunk: Chunk, names: Sequence[str]) -> ModelTask[list[Triple]]:
     listed = "\n".join(names)
-    user = f"{_passage(chunk)}\n<entities>\n{listed}\n</entities>"
+    user = f"{_passage(chunk)}\n{_between('entities', listed)}"
     return ModelTask(
         Prompt(_TRIPLES, user, 1_200, json=True),
         _read_triples,

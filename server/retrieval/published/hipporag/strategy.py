@@ -192,4 +192,4 @@ def _with_way(hit: ScoredChunk, graph: PassageGraph, phrase_ranks: Floats) -> Sc
     return replace(hit, why=f"by way of {way}") if way else hit
 
 
-HIPPORAG = derived_kind("hipporag", HippoRagOptions, derive, HippoRagSearch)
+HIPPORAG = derived_kind("hipporag", HippoRagOptions, derive, HippoRagSearch, version=2)
