@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from server.answering.shortcuts.same_question import WORDS_SHARE, contradiction, plain
 from server.domain.protocols import Embedder, ModelError
 from server.indexes.tokens import tokens
+from server.retrieval.parts import reads
 
 Array = NDArray[np.float32]
 Weights = Callable[[Sequence[str]], dict[str, float]]
@@ -41,11 +42,6 @@ class ComparedQuestion:
 def asked(text: str, language: str, vector: Array | None = None) -> ComparedQuestion:
     """With its tokens."""
     return ComparedQuestion(text, language, frozenset(tokens(text[:LONGEST], language)), vector)
-
-
-def reads(embedder: Embedder, language: str) -> bool:
-    """Return whether nearness in meaning says anything in this language."""
-    return not embedder.languages or language in embedder.languages
 
 
 def embedded(embedder: Embedder, questions: Sequence[tuple[str, str]]) -> list[ComparedQuestion]:

@@ -18,13 +18,13 @@ from server.domain.protocols import Embedder, ModelError
 from server.domain.question import Question
 from server.domain.site import Site
 from server.domain.spending import Spending, charged
-from server.gaps.clusters import reads
 from server.gaps.own_answers import OwnAnswers, fresh_pipeline
 from server.gaps.store import GapStore
 from server.indexes.tokens import tokens
 from server.indexes.words import SqlWordIndex
 from server.languages.loader import alternatives, compiled, every_word
 from server.languages.scripts import UNSPACED_CHARACTER
+from server.retrieval.parts import reads
 from server.retrieval.rarity import Rarity, chunk_tokens, coverage
 from server.storage.content.reader import ContentReader
 from server.storage.conversations.questions import QuestionLog

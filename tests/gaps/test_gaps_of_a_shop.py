@@ -9,8 +9,10 @@ from server.domain.answer import Outcome
 from server.domain.curated import CuratedAnswer
 from server.domain.gap import OPEN, GapKind, GapStatus, Why
 from server.domain.spending import Used
+from server.gaps.clusters import embedded
 from server.gaps.gap_work import last_recheck
 from server.gaps.intake import GapIntake
+from server.models.embedded import EmbeddedEmbedder
 from tests.gaps.shop import QUESTION, WARRANTY
 
 
@@ -176,6 +178,13 @@ def test_words_decide_where_the_embedder_does_not_read_the_language(shop):
     shop.ask("Verleihen Sie Fahrräder an Hotels?")
     shop.look()
     assert [gap.asked for gap in shop.gaps()] == [2, 1]
+
+
+def test_a_question_in_an_unknown_language_is_compared_by_meaning_as_it_is_searched(model_cache):
+    """The embedded model reads English alone."""
+    asked = [("Is there a warranty?", "en"), ("Warranty?", ""), ("Gibt es eine Garantie?", "de")]
+    compared = embedded(EmbeddedEmbedder(model_cache), asked)
+    assert [one.vector is not None for one in compared] == [True, True, False]
 
 
 @pytest.mark.parametrize(("setting", "limit"), [("SITE_DAILY_TOKENS", "50"), ("SITE_DAILY_COST", "0.1")])
