@@ -25,6 +25,7 @@ import argparse
 import statistics
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.crawl_memory import printed_by, serving
@@ -145,6 +146,9 @@ def main() -> None:
     parser.add_argument("--others", metavar="PYTHON")
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
+    pages = sorted(args.folder.rglob("*.html"))
+    if not pages:
+        parser.error(f"{args.folder} has no .html file")
     contestants = {
         DOCENT: [sys.executable, _DOCENT, "-1"],
         "Docent, one process": [sys.executable, _DOCENT, "0"],
@@ -159,7 +163,7 @@ def main() -> None:
         if other in medians:
             for own in (DOCENT, "Docent, one process"):
                 print(f"{own} / {other}: {medians[own] / medians[other]:.2f}")
-    _compare_parsers(args.folder)
+    _compare_parsers(pages[::12])
 
 
 def _raced(args: argparse.Namespace, contestants: dict[str, list[str]]) -> dict[str, list[float]]:
@@ -174,11 +178,11 @@ def _raced(args: argparse.Namespace, contestants: dict[str, list[str]]) -> dict[
     return rates
 
 
-def _compare_parsers(folder: Path) -> None:
+def _compare_parsers(pages: Sequence[Path]) -> None:
     from bs4 import BeautifulSoup
     from lxml import etree
 
-    bodies = [path.read_bytes() for path in sorted(folder.rglob("*.html"))[::12]]
+    bodies = [path.read_bytes() for path in pages]
     for name, parse in (
         ("Beautiful Soup on lxml", lambda body: BeautifulSoup(body, "lxml")),
         ("lxml alone", lambda body: etree.fromstring(body, etree.HTMLParser(encoding="utf-8"))),
