@@ -20,6 +20,7 @@ from server.domain.addresses import absolute
 from server.domain.chunk import ScoredChunk
 from server.domain.protocols import ModelError
 from server.domain.question import Question
+from server.domain.sentences import text_blocks
 from server.domain.site import Site
 from server.indexes.errors import IndexFailure
 from server.runtime.engine import SiteEngine
@@ -146,7 +147,6 @@ def visitor_search(engine: SiteEngine, site: Site, text: str) -> VisitorSearch:
     return VisitorSearch(query.text, hits, kept, graded.answerability, graded.floor)
 
 
-_CODE = re.compile(r"(^```\n.*?\n```$)", re.S | re.M)
 _ITEM = re.compile(r"^(?P<indent> *)(?P<marker>-|\d+\.) (?P<text>.*)$")
 
 
@@ -161,14 +161,10 @@ class Part(NamedTuple):
 
 def chunk_blocks(text: str) -> list[Part]:
     """In order; line conventions as in `crawler.page`."""
-    found = []
-    for part in _CODE.split(text):
-        if part.startswith("```\n"):
-            found.append(Part("code", [[part[4:-4]]]))
-        else:
-            blocks = re.split(r"\n\s*\n", part)
-            found += [_part(block.strip("\n").split("\n")) for block in blocks if block.strip()]
-    return found
+    return [
+        Part("code", [[block]]) if is_code else _part(block.split("\n"))
+        for is_code, block in text_blocks(text)
+    ]
 
 
 def _part(lines: list[str]) -> Part:

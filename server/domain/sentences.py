@@ -1,4 +1,4 @@
-"""Sentences and lines of a page's text, each a verbatim slice of it.
+"""Sentences, lines and blocks of a page's text, each a verbatim slice of it.
 
 A split too few only makes a quote longer; a split too many tears "Dr. Smith" apart. So where a full
 stop may be part of a word, it is taken for one.
@@ -24,6 +24,8 @@ _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 _IDENTIFIER = re.compile(r"[a-z]\w*(?:[_(/]\w|[A-Z0-9])|[a-z]\w+\.\w")
 _NUMBERED = re.compile(r"\w+\.? \d+(?:\.\d+)*")
 _ORDINAL = re.compile(r"\d{1,2}")
+_CODE = re.compile(r"^```\n(.*?)\n```$", re.S | re.M)
+_BETWEEN_BLOCKS = re.compile(r"\n\s*\n")
 _ITEM = re.compile(rf"^(?P<marker> *(?:-|\d+\.) |{PICTURE})(?P<content>.*)$")
 
 _ABBREVIATIONS = every_word(lambda one: one.sentences.abbreviations)
@@ -60,6 +62,19 @@ def prose_lines(text: str) -> Iterator[tuple[str, str]]:
             code = not code
         elif not code:
             yield marker, line
+
+
+def text_blocks(text: str) -> Iterator[tuple[bool, str]]:
+    """(whether it is code, its lines) of each paragraph, list, table and block of code in a chunk's text.
+
+    Blocks are parted by empty lines. Code is what two ``` lines enclose, without these; a ``` line that no
+    other one follows is text.
+    """
+    for at, part in enumerate(_CODE.split(text)):
+        if at % 2:
+            yield True, part
+        else:
+            yield from ((False, block.strip("\n")) for block in _BETWEEN_BLOCKS.split(part) if block.strip())
 
 
 def _of_line(line: str) -> Iterator[str]:

@@ -14,6 +14,7 @@ from crawler.extractors import SourceDocument
 from crawler.extractors.markdown import extract
 from crawler.page import Block, BlockKind, Page, content_hash
 from server.domain.chunk import Chunk, joined_text
+from server.domain.sentences import text_blocks
 from server.storage.content.content import ContentStore
 from server.storage.content.decisions import PageDecision, PageDecisions
 from server.storage.content.reader import PageRecord
@@ -24,7 +25,6 @@ from server.storage.errors import UnknownRecord
 
 LONGEST_TEXT = 200_000
 """Characters of a page that an operator may write."""
-_CODE = re.compile(r"(^```\n.*?\n```$)", re.S | re.M)
 _ITEM = re.compile(r"^(?P<indent> *)(?:-|\d+\.) ")
 _SIGNS = re.compile(r"([\\`*\[\]<]|~~|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;))")
 _LINE_START = re.compile(r"^(#{1,6} |[-+>=] |---|===)")
@@ -84,15 +84,13 @@ def _told(page: Page) -> list[tuple[tuple[str, ...], str]]:
 
 
 def _blocks_of(text: str) -> Iterator[tuple[BlockKind, str]]:
-    for part in _CODE.split(text):
-        if part.startswith("```\n"):
-            yield "code", part[4:-4]
+    for is_code, block in text_blocks(text):
+        if is_code:
+            yield "code", block
             continue
-        for block in re.split(r"\n\s*\n", part):
-            lines = [line for line in block.split("\n") if line.strip()]
-            if lines:
-                kind: BlockKind = "table" if len(lines) > 1 or "\t" in lines[0] else "text"
-                yield "list" if all(map(_ITEM.match, lines)) else kind, "\n".join(lines)
+        lines = [line for line in block.split("\n") if line.strip()]
+        kind: BlockKind = "table" if len(lines) > 1 or "\t" in lines[0] else "text"
+        yield "list" if all(map(_ITEM.match, lines)) else kind, "\n".join(lines)
 
 
 def _headings(shown: tuple[str, ...], path: tuple[str, ...]) -> Iterator[str]:

@@ -22,6 +22,16 @@ def test_a_chunk_falls_into_sentences_items_rows_and_code():
     ]
 
 
+def test_text_that_begins_with_a_fence_is_no_code_up_to_the_next_block_of_code():
+    text = "``` opens a block of code. It needs a line of its own.\n\nTry it:\n\n```\nrun --all\n```"
+    assert [(unit.kind, unit.text, unit.block) for unit in units(text)] == [
+        (UnitKind.SENTENCE, "``` opens a block of code.", 0),
+        (UnitKind.SENTENCE, "It needs a line of its own.", 0),
+        (UnitKind.SENTENCE, "Try it:", 1),
+        (UnitKind.CODE, "run --all", 2),
+    ]
+
+
 def test_steps_are_shown_as_steps_and_quoted_without_their_numbers():
     found = units(TEXT)
     quotation = Quotation(0, found[2:4], found)

@@ -68,6 +68,15 @@ def test_headings_markers_and_introductions_are_no_claims():
     assert plain("See [the islands](https://a.example/5): two days. [1]") == "See the islands: two days."
 
 
+def test_code_of_an_answer_is_one_claim_with_or_without_the_name_of_its_language():
+    for fence in ("```", "```bash"):
+        text = f"{fence}\npip install docent\ndocent --serve now\n```\n\nThen wait a minute for it."
+        assert claims_of(text, "en") == [
+            "pip install docent docent --serve now",
+            "Then wait a minute for it.",
+        ]
+
+
 def test_a_short_reference_stands_in_the_answer_as_words():
     assert EMBEDDED.is_right("q", "art", "It is about art.", "en")
     assert not EMBEDDED.is_right("q", "art", "It is about parts.", "en")

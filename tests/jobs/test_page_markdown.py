@@ -94,3 +94,11 @@ def test_html_in_a_correction_is_text_at_most():
 def test_a_text_without_end_is_refused():
     with pytest.raises(BadFile):
         edited(page(Block("x")), "T", "a" * 3_000_001)
+
+
+def test_a_page_that_begins_with_a_fence_loses_nothing():
+    was = page(Block("```\nopens\tcode", ("Signs",), "table"), Block("Another one ends it.", ("Signs",)))
+    made = page_of_chunks(chunk_page(was, ChunkSizes(400, 100)))
+    assert [(block.kind, block.text) for block in made.blocks] == [
+        (block.kind, block.text) for block in was.blocks
+    ]

@@ -5,10 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 
-from server.domain.sentences import PICTURE, split_sentences
+from server.domain.sentences import PICTURE, split_sentences, text_blocks
 
-_CODE = re.compile(r"(^```\n.*?\n```$)", re.S | re.M)
-_EMPTY_LINES = re.compile(r"\n\s*\n")
 _ITEM = re.compile(r"^(?P<indent> *)(?P<marker>-|\d+\.) (?P<text>.*)$")
 
 
@@ -51,24 +49,13 @@ def units(text: str) -> tuple[Unit, ...]:
     Cached, because many questions use the same chunks.
     """
     found: list[Unit] = []
-    for number, block in enumerate(_blocks(text)):
-        if block.startswith("```"):
-            found.append(Unit(block.strip("`").strip("\n"), UnitKind.CODE, number))
+    for number, (is_code, block) in enumerate(text_blocks(text)):
+        if is_code:
+            found.append(Unit(block.strip("\n"), UnitKind.CODE, number))
             continue
         for line in block.split("\n"):
             found.extend(_line_units(line, number))
     return tuple(unit for unit in found if unit.quote)
-
-
-def _blocks(text: str) -> list[str]:
-    """Split text at empty lines; code between ``` lines stays one block."""
-    blocks: list[str] = []
-    for part in _CODE.split(text):
-        if part.startswith("```"):
-            blocks.append(part)
-        else:
-            blocks += [block for block in _EMPTY_LINES.split(part) if block.strip()]
-    return blocks
 
 
 def _line_units(line: str, block: int) -> list[Unit]:

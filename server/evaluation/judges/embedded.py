@@ -16,6 +16,8 @@ FEWEST = 2
 """A claim of fewer tokens says nothing that could be checked."""
 _MARKER = re.compile(r"\s*\[\d+\](?:\([^)]*\))?")
 _HEADING = re.compile(r"^#{1,6} .*\n*", re.M)
+_FENCE = re.compile(r"^```[\w+#-]+$", re.M)
+"""How a model begins code in a language that it names; the text of a page never does."""
 _LINK = re.compile(r"\[([^\]]*)\]\((?:<[^>]*>|[^)]*)\)")
 _MARKDOWN = re.compile(r"[*_`>#]+|^\s*(?:-|\d+\.)\s+", re.M)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -32,7 +34,7 @@ def plain(answer: str) -> str:
 def claims_of(text: str, language: str) -> list[str]:
     """Split a text into claims: sentences, items and rows, without headings and introductions."""
     found = []
-    said = _HEADING.sub("", plain(text))
+    said = _FENCE.sub("```", _HEADING.sub("", plain(text)))
     for unit in units(said):
         claim = unit.quote if unit.kind is UnitKind.CODE else _MARKDOWN.sub("", unit.quote).strip()
         introduces = claim.endswith((":", "："))
