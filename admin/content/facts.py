@@ -9,7 +9,7 @@ from admin.forms import UNPROCESSABLE, Form, at_most, check_address, choices
 from admin.lists import listed, sliced
 from admin.page import Page
 from admin.people.sessions import operator_email
-from admin.replies import changed, done
+from admin.replies import changed, done, nothing_done
 from admin.sites import sites as sites_page
 from admin.texts import _, lazy
 from server.api.access import configuration, stores
@@ -123,9 +123,10 @@ def fact_show(site: Site, fact_id: str) -> ResponseReturnValue:
 
 @page.post("/sites/<site_id>/facts/<fact_id>/remove")
 def fact_remove(site: Site, fact_id: str) -> ResponseReturnValue:
-    removed = stores().card(site.id).remove(fact_id)
+    if not stores().card(site.id).remove(fact_id):
+        return nothing_done(_("It was removed already."), "facts")
     changed("removed a fact", fact=fact_id)
-    return done(_("The fact is removed.") if removed else _("It was removed already."), "facts")
+    return done(_("The fact is removed."), "facts")
 
 
 def _shown(site: Site, form: NewFactForm) -> str:

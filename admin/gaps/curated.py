@@ -13,7 +13,7 @@ from admin.forms import CONFLICT, UNPROCESSABLE, Form, SharedForm, problem
 from admin.lists import listed
 from admin.page import Page
 from admin.people.sessions import operator_email
-from admin.replies import changed, done, download
+from admin.replies import changed, done, download, nothing_done
 from admin.sites import sites as sites_page
 from admin.texts import _, lazy, ngettext
 from server.answering.shortcuts.curated import utc_today
@@ -141,9 +141,10 @@ def curated_compare(site: Site, id: int) -> ResponseReturnValue:
 
 @page.post("/sites/<site_id>/answers/<int:id>/remove")
 def curated_remove(site: Site, id: int) -> ResponseReturnValue:
-    removed = stores().curated.remove(site.id, id)
+    if not stores().curated.remove(site.id, id):
+        return nothing_done(_("It was removed already."), "curated")
     changed("removed an own answer", answer=id)
-    return done(_("The answer is removed.") if removed else _("It was removed already."), "curated")
+    return done(_("The answer is removed."), "curated")
 
 
 def _saved(site: Site, known: CuratedAnswer | None) -> ResponseReturnValue:

@@ -13,7 +13,7 @@ from admin.forms import UNPROCESSABLE, Form, Lines, choices, problem
 from admin.page import Page
 from admin.quality import quality as quality_page
 from admin.quality.check import too_many
-from admin.replies import changed, done, to_next
+from admin.replies import changed, done, nothing_done, to_next
 from admin.stored import KINDS
 from admin.texts import _, lazy
 from server.api.access import configuration, quality_stores
@@ -110,9 +110,10 @@ def quality_case_change(site: Site, id: int, number: int) -> ResponseReturnValue
 
 @page.post("/sites/<site_id>/quality/sets/<int:id>/cases/<int:number>/remove")
 def quality_case_remove(site: Site, id: int, number: int) -> ResponseReturnValue:
-    removed = quality_stores().testsets.take_out(site.id, id, number)
+    if not quality_stores().testsets.take_out(site.id, id, number):
+        return nothing_done(_("It was removed already."), "quality_testset")
     changed("took a question out of a test set", testset=id, question=number)
-    return done(_("The question is removed.") if removed else _("It was removed already."), "quality_testset")
+    return done(_("The question is removed."), "quality_testset")
 
 
 def _written(form: CaseForm, known: StoredCase | None = None) -> StoredCase | None:

@@ -299,7 +299,7 @@ class GateForm(TestsetForm):
 
     metric = SelectField(
         lazy("Measure"),
-        choices=choices((name, METRIC_WORDS.get(name, text)) for name, text in GATE_METRICS.items()),
+        choices=choices((name, METRIC_WORDS[name]) for name in GATE_METRICS),
         default="ndcg@10",
     )
     largest_drop = Decimal(lazy("Largest drop"), least=0, most=100, default=3.0)

@@ -2,6 +2,7 @@
 
 import argparse
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 from server.backup.reading import open_backup
@@ -42,10 +43,9 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
             raise StartError("the backup has no key, or SECRET_KEY is set: leave --with-key out")
         if not options.yes and not _is_wanted():
             return 1
-        runtime = open_runtime(settings)
-        sites = restore_all(runtime.database, folder.path, backup, runtime.crawling.start)
-        runtime.people.audit.add(SHELL, "restored a backup", "", {"made_at": backup.manifest.made_at})
-        runtime.close()
+        with closing(open_runtime(settings)) as runtime:
+            sites = restore_all(runtime.database, folder.path, backup, runtime.crawling.start)
+            runtime.people.audit.add(SHELL, "restored a backup", "", {"made_at": backup.manifest.made_at})
         if options.with_key:
             folder.keep_secret_key(backup.secret)
     print(f"Restored. {len(sites)} sites are read again as soon as the server runs, for their vectors.")

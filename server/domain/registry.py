@@ -1,7 +1,7 @@
 """Plug-ins are one file and one row in a table: name -> dotted path, imported on first use."""
 
 from collections.abc import Callable, Iterator, Mapping
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 
 
@@ -35,6 +35,5 @@ class Registry(Mapping[str, str]):
 
     def load(self, name: str) -> Callable[..., Any]:
         """The class or function behind `name`. Raises UnknownName."""
-        module, _, attribute = self[name].partition(":")
-        loaded: Callable[..., Any] = getattr(import_module(module), attribute)
+        loaded: Callable[..., Any] = resolve_name(self[name])
         return loaded

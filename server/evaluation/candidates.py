@@ -63,7 +63,7 @@ def from_headings(pages: Pages, facts: dict[str, PageFacts]) -> Iterator[Candida
             names.setdefault((url, name.casefold()), name)
     for (url, folded), name in names.items():
         language = pages[url][0].language
-        if len(places[folded]) == 1 and names_something(name, language):
+        if len(places[folded]) == 1 and tells_enough(name, language):
             yield Candidate(HEADINGS, name, (url,), language)
 
 
@@ -91,11 +91,11 @@ def from_links(pages: Pages, facts: dict[str, PageFacts]) -> Iterator[Candidate]
             names.setdefault(name.casefold(), name)
     for folded_name, to in targets.items():
         (url, *others), name = sorted(to), names[folded_name]
-        if not others and url in pages and names_something(name, pages[url][0].language):
+        if not others and url in pages and tells_enough(name, pages[url][0].language):
             yield Candidate(LINKS, name, (url,), pages[url][0].language)
 
 
-def names_something(text: str, language: str) -> bool:
+def tells_enough(text: str, language: str) -> bool:
     """Return whether it is words, and at least two that tell: no text, code, address or number."""
     if not 3 <= len(text) <= LONGEST or _ADDRESS.search(text) or _CODE.search(text):
         return False

@@ -15,7 +15,7 @@ from server.domain.chunk import Chunk
 from server.domain.question import Question
 from server.domain.sentences import split_sentences
 from server.domain.site import Site
-from server.evaluation.candidates import names_something
+from server.evaluation.candidates import tells_enough
 from server.indexes.tokens import tokens
 from server.jobs.site_profile import SAMPLE
 from server.retrieval.rarity import Rarity, chunk_words, coverage
@@ -100,7 +100,7 @@ def site_questions(
     )
     seen: set[str] = set()
     for question in chain(phrases, headings):
-        if question.text not in seen and names_something(question.text, question.section.language):
+        if question.text not in seen and tells_enough(question.text, question.section.language):
             seen.add(question.text)
             yield question
 

@@ -18,17 +18,9 @@ from server.settings import Settings
 from server.storage.content.reader import ContentReader
 from server.storage.database import Database
 
-GATE_METRICS = {
-    "ndcg@10": "ndcg@10: order of the right pages among ten",
-    "recall@5": "recall@5: right pages among five",
-    "mrr@10": "mrr@10: place of the first right page",
-    "hit@5": "hit@5: a right page among five",
-    "citation_correct": "citation_correct: answers cite a right page",
-    "refused_answerable": "refused_answerable: refused though the site has the answer (less is better)",
-    "refused_unanswerable": "refused_unanswerable: rightly refused",
-}
 _RANKED = ("ndcg@10", "recall@5", "mrr@10", "hit@5")
 """Measured by ranking pages alone; for the others answers are written."""
+GATE_METRICS = (*_RANKED, "citation_correct", "refused_answerable", "refused_unanswerable")
 SHOWN = 30
 """Questions that came out worse that are kept with the check."""
 

@@ -101,6 +101,8 @@ def test_logging_out_leaves_an_entry(app, runtime, operator_id):
         ("/admin/sites/{site}/schedule", {"every": "sometimes"}),
         ("/admin/sites/{site}/crawl/pause", {}),
         ("/admin/sites/{site}/sources/gone/remove", {}),
+        ("/admin/sites/{site}/facts/gone/remove", {}),
+        ("/admin/sites/{site}/answers/99/remove", {}),
         ("/admin/messages/{message}/again", {}),
     ],
 )

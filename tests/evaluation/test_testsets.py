@@ -5,7 +5,7 @@ import json
 import pytest
 
 from server.__main__ import main
-from server.evaluation.candidates import names_something
+from server.evaluation.candidates import tells_enough
 from server.evaluation.questions import read_questions
 from tests.openai_server import OpenAIServer
 from tests.websites import crawl_shop
@@ -186,7 +186,7 @@ def test_an_unknown_site_is_named(testset):
 
 @pytest.mark.parametrize("text", ["Brass lamps", "How to clean a lamp?", "배송 비용", "退货和退款的流程"])
 def test_names_of_more_than_one_word_name_something(text):
-    assert names_something(text, "")
+    assert tells_enough(text, "")
 
 
 @pytest.mark.parametrize(
@@ -204,4 +204,4 @@ def test_names_of_more_than_one_word_name_something(text):
     ],
 )
 def test_single_words_numbers_and_addresses_name_nothing(text):
-    assert not names_something(text, "")
+    assert not tells_enough(text, "")
