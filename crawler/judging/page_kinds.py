@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from functools import lru_cache
-from itertools import pairwise
 from urllib.parse import unquote, urlsplit
 
 from crawler.wordset import wordlist, wordset
@@ -31,9 +30,14 @@ _WRITTEN = re.compile(
     rf"\b{_DAY}(?:st|nd|rd|th|er|º|\.)?\s(?:(?:de|of)\s)?{_MONTH},?\s(?:de\s)?{_YEARS}\b", re.I
 )
 _MONTH_FIRST = re.compile(rf"\b{_MONTH}\s{_DAY}(?:st|nd|rd|th)?,?\s{_YEARS}\b", re.I)
-_MONTH_SLUG = re.compile(rf"(?:/|-){_MONTH}-{_YEARS}(?:-[^/]*)?/?$", re.I)
-_YEAR_SLUG = re.compile(r"(?:/|-)((?:19|20)\d\d)(?:-[^/]*)?/?$")
-"""The name of a post, such as "letter-may-2024" and "our-plans-for-2024"."""
+_YEAR_SLUG = re.compile(r"/(?:((?:19|20)\d\d)-[^/]*|[^/]*-((?:19|20)\d\d))/?$")
+"""The name of a post, such as "letter-may-2024" and "2024-plans"."""
+_NUMBERED = re.compile(
+    r"(?:article|doc|faq|forum|id|item|node|page|p|post|product|question|room|shop|thread|ticket|topic|user)s?"
+)
+"""Folders whose parts are numbered: "/node/2014"."""
+LONG_AGO = 15
+"""Years after which a number behind a name, as in "win-2000", is rather that of a model than a year."""
 _NUMBERS = re.compile(rf"\b{_DAY}\.\s?(0?[1-9]|1[0-2])\.\s?{_YEARS}\b")
 _SIGNS = re.compile(rf"{_YEARS}\s?[年년]\s?(0?[1-9]|1[0-2])\s?[月월]\s?{_DAY}\s?[日일]")
 SAYS_ITS_DATE = re.compile(
@@ -73,27 +77,36 @@ def kind_of(url: str, *, is_article: bool) -> str:
     return POST if any(segment in _SECTIONS[POST] for segment in above) else ""
 
 
-@lru_cache(maxsize=10_000)
 def edition_of(url: str) -> int:
     """Return the year of the edition, such as that of a yearly event or report, to which a page belongs by a
     folder of its address: 2019 of /berlin/2019/ and of /fair-2019/venue. 0 for none, and for posts, which
     have their day or the year of their blog there."""
-    path = urlsplit(url).path
+    return max(filter(_is_past, _editions(urlsplit(url).path)), default=0)
+
+
+@lru_cache(maxsize=10_000)
+def _editions(path: str) -> tuple[int, ...]:
     if _DATE_PATH.search(path) or _DATE_SLUG.search(path):
-        return 0
-    return max((year for above, year in _year_folders(path) if above not in _SECTIONS[POST]), default=0)
+        return ()
+    return tuple(year for above, year in _year_folders(path) if _SECTIONS[POST].isdisjoint(above))
 
 
-def _year_folders(path: str) -> Iterator[tuple[str, int]]:
-    """Yield (folder above, year) of the folders that name a year, and of the last part if it is a year."""
-    *folders, last = path.lower().rstrip("/").split("/")
+def _year_folders(path: str) -> Iterator[tuple[list[str], int]]:
+    """Yield (folders above, year) of the folders that name a year, and of the last part if it is a year."""
+    *folders, last = path.lower().strip("/").split("/")
     # Else the last part may be the name of a product, such as "lamp-2000".
     parts = [*folders, last] if _YEAR.fullmatch(last) else folders
-    for above, folder in pairwise(parts):
+    for place, folder in enumerate(parts):
         found = _EDITION.fullmatch(folder)
-        # "/plan-2040/" is about the future, no edition.
-        if found and int(found[1]) <= date.today().year + 1:
-            yield above, int(found[1])
+        if found and folder != found[1] and int(found[1]) < date.today().year - LONG_AGO:
+            continue
+        if found and not _NUMBERED.fullmatch(parts[place - 1] if place else ""):
+            yield parts[:place], int(found[1])
+
+
+def _is_past(year: int) -> bool:
+    """Return whether it is a year with pages: that of "/plan-2040/" is to come."""
+    return year <= date.today().year + 1
 
 
 def date_of(url: str, metas: Mapping[str, str], marked: Iterable[str]) -> str:
@@ -111,12 +124,14 @@ def date_of(url: str, metas: Mapping[str, str], marked: Iterable[str]) -> str:
     found = _DATE_SLUG.search(path) or _DATE_PATH.search(path)
     if found:
         return _day(found[1], found[2], found[3] or "1")
-    is_post = kind_of(url, is_article=False) == POST
-    if is_post and (found := _MONTH_SLUG.search(path)):
-        return _day(found[2], _month(found[1]), "1")
-    named = _YEAR_OF_FILE.search(path.lower()) or (_YEAR_SLUG.search(path) if is_post else None)
-    year = int(named[1]) if named else max((year for _, year in _year_folders(path)), default=0)
-    return f"{year}-01-01" if 0 < year <= date.today().year + 1 else ""
+    if named := _YEAR_OF_FILE.search(path.lower()):
+        return f"{named[1]}-01-01"
+    years = [year for _, year in _year_folders(path)]
+    if kind_of(url, is_article=False) == POST:
+        named_last = (int(found[1] or found[2]) for found in _YEAR_SLUG.finditer(path))
+        years += [year for year in named_last if year >= date.today().year - LONG_AGO]
+    year = max(filter(_is_past, years), default=0)
+    return f"{year}-01-01" if year else ""
 
 
 def bylines(texts: Iterable[str], kind: str) -> Iterator[str]:

@@ -8,12 +8,12 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from crawler.judging.page_kinds import POST, edition_of
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query
-from server.languages.loader import alternatives, compiled
+from server.languages.loader import alternatives, compiled, languages
 from server.retrieval.parts import ranked
 from server.retrieval.rarity import Rarity, chunk_tokens, chunk_words, coverage, text_tokens
 
@@ -25,7 +25,7 @@ LONG_LINE = 160
 """Lines of more characters count as prose, however they end."""
 _YEAR = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
 _LAST_YEAR = compiled(alternatives(lambda one: one.dates.last_year))
-_UPCOMING = compiled(alternatives(lambda one: one.dates.upcoming))
+_WITHOUT_SPACES = ("zh", "ja", "ko")
 _SENTENCE_END = re.compile(r"[.!?。！？…:：;؟।]['\"”’)\]]*$")
 
 
@@ -108,6 +108,19 @@ def asked_year(text: str, today: date) -> int:
     return today.year - 1 if _LAST_YEAR.search(text) else 0
 
 
+@lru_cache(maxsize=1_000)
+def asks_for_upcoming(text: str, language: str) -> bool:
+    """Return whether a question is about what is to come, or about the present."""
+    known = languages().get(language)
+    return known is not None and _upcoming(language).search(text) is not None
+
+
+@cache
+def _upcoming(language: str) -> re.Pattern[str]:
+    said = languages()[language].dates.upcoming or r"(?!)"
+    return compiled(said if language in _WITHOUT_SPACES else rf"\b(?:{said})\b")
+
+
 def is_asked_for(titled: float, weights: Mapping[str, float]) -> bool:
     """Return whether a question asks for a page, given the share of it that is in the page's title."""
     return titled >= ASKED_FOR if len(weights) > 2 else titled == 1 and len(weights) == 2
@@ -117,25 +130,26 @@ def standing(query: Query, hits: Sequence[ScoredChunk]) -> Callable[[Chunk, bool
     """Return a function for the share of the score that its kind, age and edition leave to a chunk among the
     hits. A page that is asked for loses nothing by kind and age."""
     asked = asked_year(query.text, date.today())
+    named = frozenset(map(int, _YEAR.findall(query.text))) or frozenset({asked} - {0})
     newest = max(map(_years, {hit.chunk.dated for hit in hits}), default=0.0)
-    is_upcoming = not asked and _UPCOMING.search(query.text) is not None
-    named = max(map(int, _YEAR.findall(query.text)), default=0)
-    wanted = asked or named or max((edition_of(hit.chunk.url) for hit in hits), default=0)
+    wanted = named or {max((edition_of(hit.chunk.url) for hit in hits), default=0)}
+    is_upcoming = not asked and asks_for_upcoming(query.text, query.language)
 
     def share(chunk: Chunk, is_asked_for: bool) -> float:
         edition = edition_of(chunk.url)
-        kept = 1 - EDITION * min(OLDEST_EDITION, abs(wanted - edition)) if edition else 1.0
+        distance = min(abs(year - edition) for year in wanted) if edition else 0
+        kept = 1 - EDITION * min(OLDEST_EDITION, distance)
         if is_upcoming and _is_of_the_past(chunk, edition):
             kept *= OVER
         if is_asked_for:
             return kept
-        kept *= STANDING.get(chunk.kind, 1.0)
+        kind = STANDING.get(chunk.kind, 1.0)
         if not chunk.dated:
-            return kept
+            return kept * kind
         if not asked:
-            return kept * (1 - AGE * min(OLDEST, newest - _years(chunk.dated)))
+            return kept * kind * (1 - AGE * min(OLDEST, newest - _years(chunk.dated)))
         away = abs(int(chunk.dated[:4]) - asked)
-        return (kept if away else 1.0) * (1 - AGE * min(OLDEST, away))
+        return kept * (kind if away else 1.0) * (1 - AGE * min(OLDEST, away))
 
     return share
 

@@ -178,8 +178,6 @@ def open_pipeline(
     title, base = site.title or site.name, settings.serving.base_url
     tuning = tuning_of(site, settings)
     asked = QueryWork(site, tuning, model, incidents)
-    quoting = QuotingWriter(rarity, parts.content.links, site.title or site.name, parts.content.page)
-    writers = _writers(site, model, quoting, tuning, settings)
     evidence, comparer = open_grader(site, parts, settings, rarity), open_comparer(site, parts)
     searched = parts.retriever or open_strategy(site, parts, incidents, settings, model).retriever
     own = urlsplit(base)  # uploaded files are served there
@@ -201,6 +199,7 @@ def open_pipeline(
         with parts.words.reading(), parts.content.reading():
             yield
 
+    writers = _writers(site, model, QuotingWriter(rarity, parts.content.links, title, page), tuning, settings)
     pages = (KeyPages(site, parts.content, address, base), origins, page_text)
     steps = Steps(
         site=site,

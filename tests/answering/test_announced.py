@@ -16,6 +16,10 @@ from server.domain.question import Question
         ("what's the next step", "what's the next step"),
         ("are you open next week", "are you open next week"),
         ("what's next?", "what's next?"),
+        ("how much is next business day delivery", "how much is next business day delivery"),
+        ("who is my next of kin", "who is my next of kin"),
+        ("is it a next generation firewall", "is it a next generation firewall"),
+        ("how to use next js", "how to use next js"),
     ],
 )
 def test_the_next_one_is_searched_for_as_upcoming(asked, searched):

@@ -10,6 +10,7 @@ from server.answering.writing.quotation import heading_link
 from server.answering.writing.quoting import AROUND, MOST_CHARS, QuotingWriter
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question
+from server.domain.sentences import PICTURE
 from server.retrieval.rarity import Rarity
 from tests.equal_words import EqualWords
 
@@ -150,6 +151,23 @@ def test_a_section_that_goes_on_in_another_chunk_says_so():
     assert claim.text.partition("\n\n")[2] == "…\n\n1. Ask for a label.\n2. Pack the lamp.\n\n…"
 
 
+@pytest.mark.parametrize(
+    ("beside", "shown"),
+    [
+        ({"anchor": "bert"}, "Write to Ann."),
+        ({"anchor": "ann"}, "Write to Ann. …"),
+        ({"anchor": "ann", "text": "to Ann"}, "Write to Ann."),
+    ],
+)
+def test_a_section_that_is_shown_whole_has_no_ellipsis(beside, shown):
+    chunk = Chunk("0", "https://shop.example/a", "Team", ("Team", "Contact"), "Write to Ann.", 0, "en", "ann")
+    other = replace(chunk, **{"id": "1", "position": 1, "text": "Write to Bert.", **beside})
+    writer = QuotingWriter(Rarity(EqualWords()), page=lambda url: [chunk, other])
+    asked = Question("Who is Ann?", "shop"), Query("Who is Ann?", "en")
+    (claim,) = writer.write(*asked, [ScoredChunk(chunk, 0.9)])
+    assert claim.text.partition("\n\n")[2] == shown
+
+
 def test_a_definition_out_of_a_long_glossary_comes_with_its_term():
     terms = "\n".join(
         f"- Lamp {n}\n  It is made of brass, as all lamps are, and burns oil." for n in range(40)
@@ -177,6 +195,40 @@ def test_steps_that_are_whole_only_alone_are_shown_alone():
     (claim,) = claims_of("How do I post the box of a lamp and a repair?", one, two)
     assert "1. Ask for a label" in claim.text
     assert "5. Wait for the money" in claim.text
+
+
+@pytest.mark.parametrize("kind", ["steps", "definition"])
+def test_what_the_section_says_before_costs_steps_and_a_definition_nothing(kind):
+    care = "with all due care, " * 3
+    steps = "\n".join(f"{n}. {what} {care}".strip(", ") for n, what in enumerate(DOINGS, 1))
+    term = f"- To post the box\n  It is brought there {care * 5}by post, and here it ends."
+    path, url = ("Lamps", "Returns"), "https://shop.example/a"
+    texts = ("A lamp is old.", steps if kind == "steps" else term)
+    parts = [Chunk(str(n), url, "Lamps", path, text, n, "en") for n, text in enumerate(texts)]
+    asked = (
+        "How do I post the box of a lamp?"
+        if kind == "steps"
+        else "what does to post the box mean, there it ends"
+    )
+    writer = QuotingWriter(Rarity(EqualWords()), page=lambda url: parts)
+    hits = [ScoredChunk(parts[1], 0.9, {ODDS: 1.0}), ScoredChunk(parts[0], 0.89, {ODDS: 0.9})]
+    shown = "\n\n".join(
+        claim.text for claim in writer.write(Question(asked, "shop"), Query(asked, "en"), hits)
+    )
+    assert ("5. Wait for the money" if kind == "steps" else "and here it ends") in shown
+
+
+def test_an_item_within_a_step_is_shown_with_the_steps_from_the_first_one():
+    steps = [f"{n}. {what} {'with all due care, ' * 9}".strip(", ") for n, what in enumerate(DOINGS, 1)]
+    steps.insert(2, "   - Wicks go into the padded bag.")
+    found = written("Where do wicks go, the padded bag?", "\n".join([*steps, *steps]))
+    assert found.index("1. Ask for a label") < found.index("Wicks go into")
+
+
+def test_a_picture_is_no_term_that_is_defined():
+    text = f"{PICTURE}A lamp\n{'The lamp is polished with wax. ' * 12}"
+    one, two = section("Care", text, 0.9), section("Returns", "Returns are free for thirty days.", 0.85)
+    assert len(claims_of("polished lamp returns", one, two)) == 2
 
 
 def test_a_long_table_is_cut_by_rows_and_keeps_its_head():
@@ -248,6 +300,7 @@ def test_an_older_edition_is_not_shown_below_a_newer_one():
     old = section("Returns", "Returns are free for thirty days.", 0.85, f"{fair}/2024/help")
     assert len(claims_of(asked, new, old)) == 1
     assert len(claims_of(asked, replace(old, score=0.9), replace(new, score=0.85))) == 2, "a newer one is"
+    assert len(claims_of("delivery 2025, returns 2024", new, old)) == 2, "and one that is named"
 
 
 def test_up_to_three_sections_are_shown_that_may_answer_as_well():

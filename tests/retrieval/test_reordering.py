@@ -1,5 +1,6 @@
 """What happens to fused candidates: features, what else the page has, copies."""
 
+import time
 from datetime import date
 
 import pytest
@@ -8,7 +9,7 @@ from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query
 from server.retrieval.hybrid import diversified, supported, uncrowded
 from server.retrieval.rarity import Rarity
-from server.retrieval.rerank import FeatureReranker, asked_year, prose, substance
+from server.retrieval.rerank import FeatureReranker, asked_year, asks_for_upcoming, prose, substance
 from tests.equal_words import EqualWords
 
 LONG = (
@@ -89,8 +90,8 @@ def test_texts_about_the_same_that_are_no_copies_keep_their_order():
     assert diversified(hits, 0.9) == hits
 
 
-def ranked_by_features(question, *hits):
-    return order(FeatureReranker(Rarity(EqualWords())).rerank(Query(question, "en"), hits))
+def ranked_by_features(question, *hits, language="en"):
+    return order(FeatureReranker(Rarity(EqualWords())).rerank(Query(question, language), hits))
 
 
 def of_page(name, score, title="Help", **page):
@@ -153,13 +154,55 @@ def test_a_page_of_an_old_edition_comes_behind_one_that_belongs_to_none():
 
 
 @pytest.mark.parametrize(
-    "question", ["When is the next fair?", "Wann ist die nächste fair?", "C'est quand, la prochaine fair ?"]
+    ("question", "language"),
+    [
+        ("When is the next fair?", "en"),
+        ("Wann ist die nächste fair?", "de"),
+        ("C'est quand, la prochaine fair ?", "fr"),
+        ("次の fair はいつ?", "ja"),
+        ("متى المعرض القادم fair", "ar"),
+    ],
 )
-def test_what_is_to_come_is_not_answered_from_what_is_over(question):
+def test_what_is_to_come_is_not_answered_from_what_is_over(question, language):
     ours = {"title": "Our next fair"}
     over = of_page("2019-05-01-next-fair", 0.9, kind="post", dated="2019-05-01", **ours)
-    assert ranked_by_features(question, over, of_page("fairs", 0.5)) == ["fairs", over.chunk.id]
+    asked = ranked_by_features(question, over, of_page("fairs", 0.5), language=language)
+    assert asked == ["fairs", over.chunk.id]
     assert ranked_by_features("fair", over, of_page("fairs", 0.5))[0] == over.chunk.id
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("How soon can I get a refund?", "en"),
+        ("Tell me as soon as it is back", "en"),
+        ("Do you sell Tag Heuer watches?", "de"),
+        ("what's the next step", "en"),
+        ("the nextdoor shop", "en"),
+        ("When is the next fair?", "sv"),
+    ],
+)
+def test_a_question_about_anything_else_is_not_about_what_is_to_come(text, language):
+    assert not asks_for_upcoming(text, language)
+
+
+def test_a_long_word_is_looked_through_in_a_moment():
+    started = time.process_time()
+    assert not asks_for_upcoming("ا" * 30_000, "ar")
+    assert time.process_time() - started < 1
+
+
+def test_of_several_editions_that_are_named_none_loses():
+    old, new = of_page("fair/2024/islands", 0.6), of_page("fair/2026/islands", 0.61)
+    older = of_page("fair/2022/islands", 0.7)
+    ranked = ranked_by_features("compare the islands of 2024 and 2026", old, new, older)
+    assert ranked == [new.chunk.id, old.chunk.id, older.chunk.id]
+
+
+def test_an_edition_that_is_not_named_loses_also_if_its_page_was_changed_in_that_year():
+    named = of_page("fair/2019/islands", 0.6, dated="2018-12-20")
+    other = of_page("fair/2018/islands", 0.65, dated="2019-03-01")
+    assert ranked_by_features("islands 2019", other, named) == [named.chunk.id, other.chunk.id]
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ LONGEST_LEAD = 200
 SAYS = 6
 """Words from which on the introduction of a list may be marked: "Exceptions:" says nothing."""
 
+_LISTED = (UnitKind.ITEM, UnitKind.STEP)
 _HOME = re.compile(r"/?(?:(?:index|home|default)(?:\.\w+)?)?/?")
 _WIDE = re.compile("[\u2e80-\U0010ffff]")
 
@@ -117,12 +118,11 @@ class QuotingWriter:
 
         order = sorted(best, key=worth, reverse=True)
         further = self._further(question, query, chunks, order, best)
-        if _is_whole_alone(read[order[0]], best[order[0]]):
+        is_alone = _is_whole_alone(read[order[0]], best[order[0]])
+        if is_alone:
             further = [source for source in further if _comes_before(chunks[source], chunks[order[0]])]
         chosen = order[:1] + further
-        sizes = dict(zip(chosen, MOST_CHARS[len(chosen) - 1], strict=True))
-        if len(chosen) == 1 and _size(chunks[chosen[0]].chunk.text) <= WHOLE:
-            sizes[chosen[0]] = WHOLE
+        sizes = _sizes(chunks, chosen, is_alone)
         places = {source: _section_of(chunks[source]) for source in chosen}
         # Parts of one section stand under one heading, in its order.
         rank = {place: number for number, place in reversed(list(enumerate(places.values())))}
@@ -146,8 +146,9 @@ class QuotingWriter:
             before = places[source]
 
     def _room(self, chunk: Chunk, most: int, shown: Collection[str]) -> _Room:
-        parts = [one for one in self._page(chunk.url) if one.heading_path == chunk.heading_path]
-        places = {one.position for one in parts if one.id not in shown}
+        parts = [one for one in self._page(chunk.url) if one.id not in shown and _is_of_section(one, chunk)]
+        # A chunk that was widened by its neighbours holds their texts.
+        places = {one.position for one in parts if one.text not in chunk.text}
         return _Room(most, chunk.position - 1 in places, chunk.position + 1 in places)
 
     def _further(
@@ -169,7 +170,9 @@ class QuotingWriter:
             hit, unit = chunks[source], best[source].unit
             if hit.score < NEAR * first.score or _size(unit.text) > LONGEST_UNIT:
                 continue
-            if 0 < edition_of(hit.chunk.url) < edition_of(first.chunk.url):
+            edition = edition_of(hit.chunk.url)
+            is_older = 0 < edition < edition_of(first.chunk.url)
+            if is_older and str(edition) not in question.text and not compares(question.text):
                 continue
             words = frozenset(text_tokens(unit.text, hit.chunk.language))
             if words and any(words <= others for others in shown):
@@ -205,9 +208,8 @@ def _section(
         quotation = Quotation(best.source, shown, found, marked, links)
         focus = (answering or best.unit).text
     text = quotation.markdown
-    if (room.is_begun or _is_cut(found[: places.start])) and shown[
-        0
-    ].kind is not UnitKind.ROW:  # a table begins with its head
+    is_begun = room.is_begun or _is_cut(found[: places.start])
+    if is_begun and shown[0].kind is not UnitKind.ROW:  # a table begins with its head
         text = f"… {text}" if shown[0].kind is UnitKind.SENTENCE else f"…\n\n{text}"
     if room.goes_on or _is_cut(found[places.stop :]):
         text = f"{text} …" if shown[-1].kind is UnitKind.SENTENCE else f"{text}\n\n…"
@@ -285,6 +287,23 @@ def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[b
     return _without_ends(found, start, stop - 1, position)
 
 
+def _sizes(chunks: Sequence[ScoredChunk], chosen: Sequence[int], is_alone: bool) -> dict[int, int]:
+    """Return how much of each section is shown, the best one first. What the section of a best one that is
+    whole only alone says before it costs it nothing."""
+    sizes = dict(zip(chosen, MOST_CHARS[len(chosen) - 1], strict=True))
+    if is_alone:
+        sizes[chosen[0]] = MOST_CHARS[0][0]
+    if len(chosen) == 1 and _size(chunks[chosen[0]].chunk.text) <= WHOLE:
+        sizes[chosen[0]] = WHOLE
+    return sizes
+
+
+def _is_of_section(one: Chunk, chunk: Chunk) -> bool:
+    """Return whether two chunks of a page belong to one section. The anchors of a PDF name its pages."""
+    is_same = one.heading_path == chunk.heading_path
+    return is_same and (one.anchor == chunk.anchor or chunk.anchor.startswith("page="))
+
+
 def _section_of(hit: ScoredChunk) -> tuple[str, str]:
     return hit.chunk.url, heading_of(hit.chunk)
 
@@ -301,7 +320,7 @@ def _is_whole_alone(found: Sequence[Unit], best: Support) -> bool:
     whole = range(block[0], block[-1] + 1)
     if best.unit.kind is not UnitKind.STEP:
         whole = next(item for item in _items(found, whole) if best.position in item)
-        if len(whole) == 1 or not found[whole.start].marker:
+        if len(whole) == 1 or found[whole.start].kind not in _LISTED:
             return False
     return MOST_CHARS[1][0] < _length(found, whole) <= MOST_CHARS[0][0]
 
@@ -317,16 +336,21 @@ def _unambiguous(links: Sequence[tuple[str, str]], text: str) -> list[tuple[str,
 
 
 def _items(found: Sequence[Unit], block: range) -> list[range]:
-    """Return the items of a block, each with the sentences below it, such as a term with its definition."""
-    starts = [place for place in block if found[place].kind is not UnitKind.SENTENCE or place == block.start]
+    """Return the items of a block, each with the sentences and items within it, such as a term with its
+    definition."""
+    starts = [place for place in block if place == block.start or not _is_within(found[place])]
     return [range(start, end) for start, end in pairwise([*starts, block.stop])]
+
+
+def _is_within(unit: Unit) -> bool:
+    return unit.kind is UnitKind.SENTENCE or unit.marker.startswith(" ")
 
 
 def _pieces(found: Sequence[Unit], block: range, most: int) -> list[range]:
     """Return the items of a block; each unit of one that is too long, and of text without items."""
     pieces: list[range] = []
     for item in _items(found, block):
-        is_piece = found[item.start].marker and _length(found, item) <= most
+        is_piece = found[item.start].kind in _LISTED and _length(found, item) <= most
         pieces += [item] if is_piece else [range(place, place + 1) for place in item]
     return pieces
 
