@@ -230,12 +230,12 @@ class CrawlTools:
         self.stopped = threading.Event()
         self._renders_all = options.render == "always"
         self.fetcher = Fetcher(options)
+        self.robots = Robots(options, self.fetcher)
         self.pacer = Pacer(options.delay_s, self.stopped, options.host_concurrency, turns)
-        retrying = RetryingFetcher(options, self.fetcher, self.pacer)
-        self.robots = Robots(options, retrying)
         self.feeds = Feeds(options, self.robots, self.fetcher, self.pacer.wait)
         self._reader = PageReader(options.processes)
         self._renderer = Renderer(options, self.fetcher, lambda url: self.robots.verdict(url).allowed)
+        retrying = RetryingFetcher(options, self.fetcher, self.pacer)
         content = ResponseReader(options, self._reader, self._renderer)
         self.visits = Visits(options, retrying, self.robots, content, known)
 

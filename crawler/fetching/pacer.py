@@ -18,7 +18,7 @@ one of them meets slows each of them down.
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -288,19 +288,12 @@ class RetryingFetcher:
         self, url: str, validators: Validators | None = None, *, wanted: Wanted | None = None
     ) -> HttpResponse:
         """Return the first good answer, or the last one after all tries. Raises FetchError."""
-        return self._retried(url, lambda: self._fetcher.get(url, validators, wanted=wanted))
-
-    def get_following(self, url: str, *, max_bytes: int = 0) -> HttpResponse:
-        """Fetch like `get`, and follow redirects; return the last answer when there are too many."""
-        return self._retried(url, lambda: self._fetcher.get_following(url, max_bytes=max_bytes))
-
-    def _retried(self, url: str, fetch: Callable[[], HttpResponse]) -> HttpResponse:
         tries = self._options.retries
         for attempt in range(tries + 1):
             is_last = attempt == tries
             pause = _FIRST_PAUSE_S * 2**attempt
             try:
-                reply = self._asked(url, fetch)
+                reply = self._asked(url, validators, wanted)
             except FetchError as error:
                 if error.kind in _SILENCE:
                     self._pacer.not_answered(url, pause)
@@ -318,7 +311,7 @@ class RetryingFetcher:
                 continue
             if reply.status in _NO_ANSWER_BEHIND:
                 self._pacer.not_answered(url, pause)
-            elif reply.status < 500:
+            elif reply.status != 500:
                 self._pacer.went_well(url)
                 return reply
             if is_last:
@@ -326,8 +319,8 @@ class RetryingFetcher:
             self._pacer.rest(pause)
         raise AssertionError("unreachable: the last try returns or raises")
 
-    def _asked(self, url: str, fetch: Callable[[], HttpResponse]) -> HttpResponse:
+    def _asked(self, url: str, validators: Validators | None, wanted: Wanted | None) -> HttpResponse:
         with self._pacer.slot(url) as may_ask:
             if not may_ask:
                 raise FetchError("stopped", "the crawl was stopped")
-            return fetch()
+            return self._fetcher.get(url, validators, wanted=wanted)

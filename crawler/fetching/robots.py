@@ -18,7 +18,7 @@ from protego import Protego
 from crawler.discovery import urls
 from crawler.errors import FetchError
 from crawler.fetching import preferences
-from crawler.fetching.pacer import RetryingFetcher
+from crawler.fetching.fetcher import Fetcher
 from crawler.options import CrawlOptions
 
 _READ = 512 * 1024
@@ -55,7 +55,7 @@ class RobotsSummary:
 class Robots:
     """The rules of all hosts of a crawl. Safe to use from many threads."""
 
-    def __init__(self, options: CrawlOptions, fetcher: RetryingFetcher) -> None:
+    def __init__(self, options: CrawlOptions, fetcher: Fetcher) -> None:
         self._options = options
         self._fetcher = fetcher
         self._known: dict[str, RobotsRules] = {}
@@ -115,17 +115,21 @@ class Robots:
             return self._known[origin]
 
     def _load(self, origin: str) -> RobotsRules:
-        try:
-            reply = self._fetcher.get_following(f"{origin}/robots.txt", max_bytes=_LARGEST)
-        except FetchError as error:
-            if error.kind == "too_large" and error.received:
-                return self._parsed(error.received)
-            reason = f"robots.txt could not be read: {error}"
-            return RobotsRules(refusal=RobotsVerdict(False, reason, unreachable=error.kind != "too_large"))
-        if reply.status == 200:
-            return self._parsed(reply.body)
-        if reply.status < 500 and reply.status != 429:
-            return RobotsRules()
+        for attempt in range(self._options.retries + 1):
+            try:
+                reply = self._fetcher.get_following(f"{origin}/robots.txt", max_bytes=_LARGEST)
+            except FetchError as error:
+                if error.kind == "too_large" and error.received:
+                    return self._parsed(error.received)
+                if not error.retry or attempt == self._options.retries:
+                    reason = f"robots.txt could not be read: {error}"
+                    verdict = RobotsVerdict(False, reason, unreachable=error.kind != "too_large")
+                    return RobotsRules(refusal=verdict)
+                continue
+            if reply.status == 200:
+                return self._parsed(reply.body)
+            if reply.status < 500 and reply.status != 429:
+                return RobotsRules()
         reason = f"robots.txt could not be read (status {reply.status}), so nothing is fetched for now"
         return RobotsRules(refusal=RobotsVerdict(False, reason))
 

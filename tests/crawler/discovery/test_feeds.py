@@ -1,13 +1,11 @@
 from __future__ import annotations
 
 import json
-import threading
 
 import pytest
 
 from crawler.discovery.sitemap import Feeds, feed_urls
 from crawler.fetching.fetcher import Fetcher
-from crawler.fetching.pacer import Pacer, RetryingFetcher
 from crawler.fetching.robots import Robots
 
 BASE = "https://example.com/blog/feed"
@@ -65,8 +63,7 @@ def test_each_feed_is_read_once_and_no_more_than_allowed(site, options) -> None:
         site.page(f"/{n}.xml", RSS.format(f"<item><link>/post{n}</link></item>"), content_type="text/xml")
     site.page("/robots.txt", "User-agent: *\nDisallow: /secret")
     fetcher = Fetcher(chosen)
-    robots = Robots(chosen, RetryingFetcher(chosen, fetcher, Pacer(0.0, threading.Event())))
-    feeds = Feeds(chosen, robots, fetcher, lambda url: True)
+    feeds = Feeds(chosen, Robots(chosen, fetcher), fetcher, lambda url: True)
     try:
         names = ("/0.xml", "/0.xml", "/secret.xml", "/1.xml", "/2.xml")
         assert list(feeds.listed(map(site.url, names))) == [site.url("/post0")]

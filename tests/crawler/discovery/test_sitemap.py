@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import gzip
 import itertools
-import threading
 import time
 import tracemalloc
 
@@ -10,7 +9,6 @@ import pytest
 
 from crawler.discovery.sitemap import Sitemaps, entries
 from crawler.fetching.fetcher import Fetcher
-from crawler.fetching.pacer import Pacer, RetryingFetcher
 from crawler.fetching.robots import Robots
 
 NS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
@@ -32,8 +30,7 @@ def read(site, options):
         chosen = options(**changes)
         fetcher = Fetcher(chosen)
         try:
-            robots = Robots(chosen, RetryingFetcher(chosen, fetcher, Pacer(0.0, threading.Event())))
-            sitemaps = Sitemaps(chosen, robots, fetcher)
+            sitemaps = Sitemaps(chosen, Robots(chosen, fetcher), fetcher)
             return list(sitemaps.listed(site.url("/"))), sitemaps.problems
         finally:
             fetcher.close()

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-import threading
 import time
 
 import pytest
 
 from crawler.fetching.fetcher import Fetcher
-from crawler.fetching.pacer import Pacer, RetryingFetcher
 from crawler.fetching.robots import Robots, RobotsRules
 
 
@@ -19,8 +17,7 @@ def robots(site, options):
             site.page("/robots.txt", text, content_type="text/plain")
         chosen = options(**changes)
         made.append(Fetcher(chosen))
-        pacer = Pacer(chosen.delay_s, threading.Event())
-        return Robots(chosen, RetryingFetcher(chosen, made[-1], pacer))
+        return Robots(chosen, made[-1])
 
     yield make
     for one in made:
@@ -53,33 +50,6 @@ def test_a_failing_server_forbids_everything_for_now(site, robots, status: int) 
     verdict = robots().verdict(site.url("/x"))
     assert not verdict.allowed
     assert f"status {status}" in verdict.reason
-
-
-@pytest.mark.parametrize(
-    ("status", "headers", "pause_s"),
-    [(429, {"Retry-After": "1"}, 1.0), (503, {}, 0.5), (500, {}, 0.5), (520, {}, 0.5)],
-)
-def test_a_failing_server_is_asked_again_after_the_pause_of_any_address(
-    site, robots, status: int, headers: dict[str, str], pause_s: float
-) -> None:
-    site.page("/failing", "", status=status, headers=headers)
-    site.page("/rules", "User-agent: *\nDisallow: /x", content_type="text/plain")
-    asked: list[float] = []
-
-    def answer(handler) -> None:
-        asked.append(time.monotonic())
-        site.routes["/failing" if len(asked) == 1 else "/rules"](handler)
-
-    site.routes["/robots.txt"] = answer
-    rules = robots(retries=1)
-    assert "Disallow: /x" in rules.verdict(site.url("/x")).reason
-    assert asked[1] - asked[0] >= pause_s - 0.01
-
-
-def test_a_server_that_asks_for_a_longer_pause_than_allowed_is_not_asked_again(site, robots) -> None:
-    site.page("/robots.txt", "", status=429, headers={"Retry-After": "86400"})
-    assert "status 429" in robots(retries=2).verdict(site.url("/x")).reason
-    assert site.hits("/robots.txt") == 1
 
 
 def test_redirects_are_followed(site, robots) -> None:
