@@ -1,7 +1,7 @@
 """Text: decoded from bytes, and as a reader sees it in elements of a page."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from itertools import islice
 from urllib.parse import unquote, urlsplit
 
@@ -51,8 +51,8 @@ def plain_text(element: _Element) -> str:
     return "".join(map(str, element.itertext()))
 
 
-def bounded_text(element: _Element, most: int, without: _Element | None = None) -> str:
-    """At most the first `most` characters of the text below, folded, without scripts and without one part;
+def bounded_text(element: _Element, most: int, without: Collection[_Element] = ()) -> str:
+    """At most the first `most` characters of the text below, folded, without scripts and some parts;
     blocks are kept apart. As quick for a whole page as for a word of it."""
     if not len(element):
         return fold(element.text or "")[:most]
@@ -62,7 +62,7 @@ def bounded_text(element: _Element, most: int, without: _Element | None = None) 
     for event, here in islice(walk, _MOST_STEPS):
         is_block = here.tag in BLOCK_TAGS or here.tag == "br"
         text = (here.text if event == "start" else here.tail if here is not element else "") or ""
-        if event == "start" and (here is without or here.tag in _UNREAD):
+        if event == "start" and (here in without or here.tag in _UNREAD):
             walk.skip_subtree()
             text = ""
         parts.append(f" {text}" if is_block else text)

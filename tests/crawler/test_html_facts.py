@@ -42,7 +42,7 @@ def test_links_are_told_with_their_words_once_each_and_in_order(read) -> None:
 
 
 def test_what_a_link_tells_screen_readers_alone_is_not_of_its_words(read) -> None:
-    spoken = '<span class="usa-sr-only">, external,</span>'
+    spoken = '<span class="usa-sr-only">, external,</span><b class="sr-only">in a new window</b>'
     page = read(
         f'<main>{TEXT}<p>Follow <a href="/s">{spoken}our spades</a>.</p>'
         '<p><a href="/r"><span class="visually-hidden">Rakes</span><svg></svg></a></p></main>'

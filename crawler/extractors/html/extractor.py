@@ -97,8 +97,8 @@ def _link_texts(elements: Mapping[_Element, str], targets: Mapping[str, str]) ->
 
 
 def _words(link: _Element) -> str:
-    spoken = next((part for part in link.iter("span") if is_spoken(part)), None)
-    # The words as they are read on the page, where they are to be found again.
+    spoken = [part for part in link.iterdescendants() if is_spoken(part)] if len(link) else []
+    # The words as the page's text has them, because answers look for them there.
     text = bounded_text(link, LONGEST + 1, spoken) or bounded_text(link, LONGEST + 1)
     if not text:  # the text is in a picture
         image = next(link.iter("img"), None)

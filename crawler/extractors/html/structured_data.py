@@ -365,7 +365,7 @@ def marked_questions(root: _Element, markup: str) -> Iterator[Pair]:
         summary = details.find("summary")
         name = bounded_text(summary, LONGEST_QUESTION + 1) if summary is not None else ""
         if summary is not None and reads_as_question(name):
-            yield name, bounded_text(details, LONGEST_ANSWER, without=summary)
+            yield name, bounded_text(details, LONGEST_ANSWER, () if summary is None else (summary,))
     for term in islice(root.iter("dt"), _MOST_LOOKED_AT):
         name = bounded_text(term, LONGEST_QUESTION + 1)
         if reads_as_question(name):

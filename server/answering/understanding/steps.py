@@ -90,7 +90,7 @@ class AnnouncedStep:
     """Search for the "next" fair as sites announce it, as "upcoming": "next" is in too many texts to be
     searched for, and posts of earlier years say it of what is over."""
 
-    name = "what is to come"
+    name = "upcoming"
 
     def apply(self, so_far: Understanding) -> Understanding:
         """Return the state with the announced word in the query."""

@@ -64,7 +64,7 @@ _WIDE = re.compile("[\u2e80-\U0010ffff]")
 
 @dataclass(frozen=True, slots=True)
 class _Room:
-    """How much of a section is shown, and whether chunks beside this one that are not shown belong to it."""
+    """How much of a section is shown, and whether neighbouring chunks that are not shown belong to it."""
 
     most: int
     is_begun: bool
@@ -326,8 +326,8 @@ def _is_whole_alone(found: Sequence[Unit], best: Support) -> bool:
 
 
 def _unambiguous(links: Sequence[tuple[str, str]], text: str) -> list[tuple[str, str]]:
-    """Return the links whose words occur in a text and lead to one page: of four links "Office guide" nobody
-    knows which one is meant."""
+    """Return the links whose words occur in a text and lead to one page: which one
+    of four links "Office guide" is meant is unknown."""
     pages: dict[str, set[str]] = {}
     within = [link for link in links if link[1] in text]
     for address, words in within:
