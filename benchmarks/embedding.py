@@ -128,7 +128,7 @@ def build_float32(weights: Mapping[str, np.ndarray[Any, Any]]) -> bytes:
     """Return all-MiniLM-L6-v2 in full precision, as onnxruntime has it after fusing the published export:
     input_ids, attention_mask, token_type_ids (int64) -> last_hidden_state.
 
-    The model file that Chroma's default embedding function would fetch is not to be had offline; this one has
+    The model file that Chroma's default embedding function would fetch cannot be had offline; this one has
     the same inputs, the same output and the same operators, from the same weights.
     """
     graph = Float32Graph(weights)

@@ -115,7 +115,7 @@ class PageHandler(Handler):
 
 
 class PageServer(Server):
-    """Serves a folder of pages beside the widget."""
+    """Serves the widget and a folder of pages."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()

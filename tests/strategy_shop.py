@@ -35,7 +35,7 @@ def chunk(id, text, *, title="Help", language="en", position=0):
 
 
 class StopsAfter(Unwatched):
-    """Ends a build after so many calls of the model."""
+    """Ends a build after a number of calls of the model."""
 
     def __init__(self, calls):
         self.left = calls

@@ -30,7 +30,7 @@ _WRITTEN = re.compile(
     rf"\b{_DAY}(?:st|nd|rd|th|er|º|\.)?\s(?:(?:de|of)\s)?{_MONTH},?\s(?:de\s)?{_YEARS}\b", re.I
 )
 _MONTH_FIRST = re.compile(rf"\b{_MONTH}\s{_DAY}(?:st|nd|rd|th)?,?\s{_YEARS}\b", re.I)
-_YEAR_SLUG = re.compile(r"/(?:((?:19|20)\d\d)-[^/]*|[^/]*-((?:19|20)\d\d))/?$")
+_YEAR_SLUG = re.compile(r"((?:19|20)\d\d)-.*|.*-((?:19|20)\d\d)")
 """The name of a post, such as "letter-may-2024" and "2024-plans"."""
 _NUMBERED = re.compile(
     r"(?:article|doc|faq|forum|id|item|node|page|p|post|product|question|room|shop|thread|ticket|topic|user)s?"
@@ -124,12 +124,14 @@ def date_of(url: str, metas: Mapping[str, str], marked: Iterable[str]) -> str:
     found = _DATE_SLUG.search(path) or _DATE_PATH.search(path)
     if found:
         return _day(found[1], found[2], found[3] or "1")
-    if named := _YEAR_OF_FILE.search(path.lower()):
+    is_file = path.lower().endswith((".pdf", ".doc", ".docx"))  # else a long address takes seconds
+    if is_file and (named := _YEAR_OF_FILE.search(path.lower())):
         return f"{named[1]}-01-01"
     years = [year for _, year in _year_folders(path)]
     if kind_of(url, is_article=False) == POST:
-        named_last = (int(found[1] or found[2]) for found in _YEAR_SLUG.finditer(path))
-        years += [year for year in named_last if year >= date.today().year - LONG_AGO]
+        found = _YEAR_SLUG.fullmatch(path.rstrip("/").rpartition("/")[2])
+        if found and (year := int(found[1] or found[2])) >= date.today().year - LONG_AGO:
+            years.append(year)
     year = max(filter(_is_past, years), default=0)
     return f"{year}-01-01" if year else ""
 

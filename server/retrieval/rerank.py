@@ -58,7 +58,7 @@ most years that count: of two that answer alike the newer is first. If the quest
 from that year counts, and its pages lose nothing by their kind."""
 EDITION, OLDEST_EDITION = 0.15, 3
 """The same for pages of an edition, such as /2019/venue of a conference, even for those that are asked for:
-the venue of another year is a wrong answer, however well it is told."""
+the venue of another year is a wrong answer."""
 OVER = 0.5
 """Share that is left to posts and editions of an earlier year if the question is about what is to come: what
 they call "our next fair" is over."""

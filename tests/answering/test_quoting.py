@@ -152,16 +152,16 @@ def test_a_section_that_goes_on_in_another_chunk_says_so():
 
 
 @pytest.mark.parametrize(
-    ("beside", "shown"),
+    ("neighbour", "shown"),
     [
         ({"anchor": "bert"}, "Write to Ann."),
         ({"anchor": "ann"}, "Write to Ann. …"),
         ({"anchor": "ann", "text": "to Ann"}, "Write to Ann."),
     ],
 )
-def test_a_section_that_is_shown_whole_has_no_ellipsis(beside, shown):
+def test_a_section_that_is_shown_whole_has_no_ellipsis(neighbour, shown):
     chunk = Chunk("0", "https://shop.example/a", "Team", ("Team", "Contact"), "Write to Ann.", 0, "en", "ann")
-    other = replace(chunk, **{"id": "1", "position": 1, "text": "Write to Bert.", **beside})
+    other = replace(chunk, **{"id": "1", "position": 1, "text": "Write to Bert.", **neighbour})
     writer = QuotingWriter(Rarity(EqualWords()), page=lambda url: [chunk, other])
     asked = Question("Who is Ann?", "shop"), Query("Who is Ann?", "en")
     (claim,) = writer.write(*asked, [ScoredChunk(chunk, 0.9)])

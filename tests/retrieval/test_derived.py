@@ -152,7 +152,7 @@ class StopsAtOnce:
 
 
 class Counts:
-    """A monitor that ends the build after so many calls."""
+    """A monitor that ends the build after a number of calls."""
 
     def __init__(self, most):
         self.most, self.used, self.steps = most, Used(), []

@@ -315,7 +315,7 @@ def _comes_before(hit: ScoredChunk, first: ScoredChunk) -> bool:
 
 def _is_whole_alone(found: Sequence[Unit], best: Support) -> bool:
     """Return whether the steps that answer, or the term with its definition, can be shown whole, but not
-    beside another section."""
+    together with another section."""
     block = [place for place, unit in enumerate(found) if unit.block == best.unit.block]
     whole = range(block[0], block[-1] + 1)
     if best.unit.kind is not UnitKind.STEP:

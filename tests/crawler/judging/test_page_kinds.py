@@ -140,6 +140,12 @@ def test_a_page_of_an_edition_has_its_year_in_its_address(path: str, year: int) 
     assert edition_of(f"https://lamps.example{path}") == year
 
 
+def test_the_date_of_a_long_address_is_found_in_a_moment() -> None:
+    started = time.process_time()
+    assert date_of("https://lamps.example/blog/" + "a-2019-" * 20_000, {}, ()) == ""
+    assert time.process_time() - started < 1, "it took 2.6 s"
+
+
 def test_the_date_at_the_top_of_a_post_counts(read) -> None:
     words = "Some words of real content. " * 8
     markup = f'<main><h1>We moved</h1><time datetime="2024-06-24">24 June</time><p>{words}</p></main>'
