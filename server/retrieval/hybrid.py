@@ -16,7 +16,7 @@ from server.retrieval.fusion import FUSIONS, WordScores
 from server.retrieval.model_reranker import reordered_by_model
 from server.retrieval.options import StrategyKind
 from server.retrieval.parts import Hit, Parts, in_turn, ranked, reads, stored_cosines
-from server.retrieval.rarity import Rarity
+from server.retrieval.rarity import Rarity, chunk_words
 from server.retrieval.rerank import FeatureReranker
 
 OTHERS = 4
@@ -114,6 +114,36 @@ def _pieces(text: str) -> frozenset[str]:
     return frozenset(folded[at : at + 5] for at in range(max(1, len(folded) - 4)))
 
 
+TWIN, MOST_TWINS = 0.6, 4
+"""Share of their words that sections with the same heading have in common if they say the same, and how many
+of them come before all others."""
+
+
+def roomy(hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
+    """Move further copies of a section behind the other hits: what each of fifty postings of a job says of
+    the employer leaves room for what else there is."""
+    same = Counter(_under(hit.chunk) for hit in hits)
+    told: defaultdict[str, list[frozenset[str]]] = defaultdict(list)
+    kept: list[ScoredChunk] = []
+    further: list[ScoredChunk] = []
+    for hit in hits:
+        if same[_under(hit.chunk)] > MOST_TWINS:
+            words, alike = chunk_words(hit.chunk), told[_under(hit.chunk)]
+            if sum(len(words & others) >= TWIN * len(words | others) for others in alike) >= MOST_TWINS:
+                further.append(hit)
+                continue
+            alike.append(words)
+        kept.append(hit)
+    if not further:
+        return kept
+    lowest = kept[-1].score
+    return [*kept, *(hit.rescored(min(hit.score, lowest)) for hit in further)]
+
+
+def _under(chunk: Chunk) -> str:
+    return chunk.heading_path[-1] if chunk.heading_path else chunk.title
+
+
 CANDIDATES = 30
 """Number of best chunks of each side that are fused."""
 MOST_OF_ONE, FURTHER = 12, 3
@@ -153,7 +183,7 @@ class HybridRetriever:
             for share, earlier in self._earlier(query):
                 found = _with_share(found, self._found(earlier, limit), share)
             found = uncrowded(supported(found, self._parts.tuning.page_share))
-            found = diversified(found, self._parts.tuning.diversity)
+            found = roomy(diversified(found, self._parts.tuning.diversity))
             try:
                 found = reordered_by_model(self._parts, query, found)
             except ModelError as error:

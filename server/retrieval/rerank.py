@@ -24,6 +24,8 @@ FULL = 150
 LONG_LINE = 160
 """Lines of more characters count as prose, however they end."""
 _YEAR = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
+_SHORT_YEAR = re.compile(r"(?<=\w)['’‘](\d\d)(?![\d\w])")
+"""In the names of yearly events: Fair'25."""
 _LAST_YEAR = compiled(alternatives(lambda one: one.dates.last_year))
 _WITHOUT_SPACES = ("zh", "ja", "ko")
 _SENTENCE_END = re.compile(r"[.!?。！？…:：;؟।]['\"”’)\]]*$")
@@ -58,10 +60,13 @@ most years that count: of two that answer alike the newer is first. If the quest
 from that year counts, and its pages lose nothing by their kind."""
 EDITION, OLDEST_EDITION = 0.15, 3
 """The same for pages of an edition, such as /2019/venue of a conference, even for those that are asked for:
-the venue of another year is a wrong answer."""
+the venue of another year is a wrong answer. The year in a heading, such as Fair 2019, counts only if the
+question names one or is about what is to come."""
 OVER = 0.5
 """Share that is left to posts and editions of an earlier year if the question is about what is to come: what
 they call "our next fair" is over."""
+OTHER_YEAR = 0.5
+"""Share that is left to a page or section that names another year than the question."""
 FUSED, TITLE, SUBSTANCE, PROSE = 0.8, 0.08, 0.08, 0.04
 """Weights of the fused score, of query words in the page's title, of the text's length, of sentences."""
 DEPTH = 20
@@ -137,9 +142,12 @@ def standing(query: Query, hits: Sequence[ScoredChunk]) -> Callable[[Chunk, bool
 
     def share(chunk: Chunk, is_asked_for: bool) -> float:
         edition = edition_of(chunk.url)
-        distance = min(abs(year - edition) for year in wanted) if edition else 0
+        said = edition or _year_of(chunk.title, chunk.heading_path)
+        distance = min(abs(year - said) for year in wanted) if edition or (named and said) else 0
         kept = 1 - EDITION * min(OLDEST_EDITION, distance)
-        if is_upcoming and _is_of_the_past(chunk, edition):
+        if named and distance:
+            kept *= OTHER_YEAR
+        if is_upcoming and (_is_of_the_past(chunk, edition) or 0 < said < date.today().year):
             kept *= OVER
         if is_asked_for:
             return kept
@@ -152,6 +160,16 @@ def standing(query: Query, hits: Sequence[ScoredChunk]) -> Callable[[Chunk, bool
         return kept * (kind if away else 1.0) * (1 - AGE * min(OLDEST, away))
 
     return share
+
+
+@lru_cache(maxsize=10_000)
+def _year_of(title: str, headings: tuple[str, ...]) -> int:
+    """Return the year that the headings of a section name, the innermost that does; 0 for none or several."""
+    for heading in (*reversed(headings), title):
+        short = [2000 + int(year) for year in _SHORT_YEAR.findall(heading)]
+        if years := {*map(int, _YEAR.findall(heading)), *short}:
+            return min(years) if len(years) == 1 else 0
+    return 0
 
 
 def _is_of_the_past(chunk: Chunk, edition: int) -> bool:

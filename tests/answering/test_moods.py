@@ -98,6 +98,8 @@ def test_a_wish_for_a_person_is_recognised_anywhere(text):
         "what is a telephone, operator?",
         "can I talk to a live database",
         "whom should I contact about a refund",
+        "im new in st louis, who do i talk to about meetups",
+        "Mit wem kann ich über ein Praktikum sprechen?",
         "J'ai besoin de soutien psychologique, qui puis-je contacter ?",
         "Mit wem teile ich meine Daten?",
     ],

@@ -15,7 +15,7 @@ from server.answering.writing.markup import answer_html
 from server.domain.answer import Outcome
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.derived import PageFacts
-from server.domain.question import Question, Turn
+from server.domain.question import Query, Question, Turn
 from server.domain.site import Site
 from server.domain.site_fact import FactKind, SiteFact
 from server.storage.content.content import ContentStore
@@ -315,6 +315,28 @@ def test_a_complaint_about_an_answer_offers_the_sections_that_the_answer_did_not
     assert "in other words" in text
     assert f"(<{HOME}/>)" in text
     assert f"(<{HOME}/delivery>)" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "searched"),
+    [
+        ("the neighbours get my parcels, who do i write to", ["the neighbours get my parcels"]),
+        ("I want to talk to a person about broken parcels", ["about broken parcels"]),
+        ("I want to talk to a person", []),
+        ("who can I talk to", []),
+    ],
+)
+def test_who_wants_a_person_for_something_sees_where_the_site_says_more_of_it(site, content, text, searched):
+    said: list[str] = []
+
+    def search(query: Query) -> list[ScoredChunk]:
+        said.append(query.text)
+        return [ScoredChunk(chunk, 1.0) for chunk in content.live.page(HOME + "/delivery")]
+
+    pages = KeyPages(site, content.live, str, "https://docent.example")
+    answer = Handoff(site, pages, frozenset({HOME}), str, search).answer(Question(text, "shop", (), "en"))
+    assert answer.outcome is Outcome.HANDOFF
+    assert (said, f"(<{HOME}/delivery>)" in answer.text) == (searched, bool(searched))
 
 
 def test_after_an_answer_in_other_words_the_best_section_counts_as_shown(site, content):

@@ -289,6 +289,15 @@ def test_the_titles_of_cards_head_what_is_below_them(read) -> None:
         ("Pea 6.00", ("Bar", "Soups"), ""),
         ("Cash only.", ("Bar",), ""),
     ]
+    numbered = "".join(
+        f'<div class="col-4 ticket{place}"><div class="ticket-header t{place}">{title}</div><p>{price}</p></div>'
+        for place, (title, price) in enumerate([("Virtual", "from 55"), ("Student", "from 150")])
+    )
+    page = read(f"<main><h1>Tickets</h1>{FILLER}<div>{numbered}</div></main>").page
+    assert outline(page)[1:] == [
+        ("from 55", ("Tickets", "Virtual"), ""),
+        ("from 150", ("Tickets", "Student"), ""),
+    ]
     linked = read(
         f"<main><h1>Bar</h1>{FILLER}{card('<a href=/tea>Tea</a>', 'From 3.00')}{card('Soups', 'Pea')}</main>"
     ).page

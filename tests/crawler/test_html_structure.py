@@ -74,6 +74,24 @@ CASES = {
         "<h2>Lab</h2><p>It is in the basement.</p><h2>Was this page helpful?</h2>",
         [("Lab", "It is in the basement.")],
     ),
+    "a heading at the end of the page is text if it says something of what it names": (
+        "<h2>Party</h2><p>Bring a lamp.</p><h6>Place: <b>The roof</b></h6><h6>Date:<b> 7 June</b></h6><h2>Share this:</h2>",
+        [("Party", "Bring a lamp."), ("Party", "Place: The roof"), ("Party", "Date: 7 June")],
+    ),
+    "the end of any heading ends the one that is open": (
+        "<h2>Boat</h2><h3>Time: <b>7:30</b></h2><small>Be there at 7.</small><h3>Food</h3><p>Soup.</p>",
+        [("Boat > Time: 7:30", "Be there at 7."), ("Boat > Food", "Soup.")],
+    ),
+    "the bold first lines of questions head their answers": (
+        "<h2>Questions</h2><p><strong>Is it free?</strong><br>Yes, <a href=/f>all of it</a>.<br>Even tea.</p>"
+        "<p><b>Will there be lunch</b><br>Yes.</p><p><b>Is it filmed? </b><br>No.</p><p><b>Can I sing?</b></p>",
+        [
+            ("Questions > Is it free?", "Yes, all of it. Even tea."),
+            ("Questions > Will there be lunch", "Yes."),
+            ("Questions > Is it filmed?", "No."),
+            ("Questions", "Can I sing?"),
+        ],
+    ),
     "a quotation keeps the name of its speaker": (
         "<blockquote><p>I love my work.</p><footer>Jodie, teacher</footer></blockquote><footer>A menu</footer>",
         [("", "I love my work."), ("", "Jodie, teacher")],

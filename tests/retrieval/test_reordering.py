@@ -7,7 +7,7 @@ import pytest
 
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query
-from server.retrieval.hybrid import diversified, supported, uncrowded
+from server.retrieval.hybrid import diversified, roomy, supported, uncrowded
 from server.retrieval.rarity import Rarity
 from server.retrieval.rerank import FeatureReranker, asked_year, asks_for_upcoming, prose, substance
 from tests.equal_words import EqualWords
@@ -94,8 +94,8 @@ def ranked_by_features(question, *hits, language="en"):
     return order(FeatureReranker(Rarity(EqualWords())).rerank(Query(question, language), hits))
 
 
-def of_page(name, score, title="Help", **page):
-    return ScoredChunk(Chunk(name, f"https://shop.example/{name}", title, (), LONG, 0, "en", **page), score)
+def of_page(name, score, title="Help", headings=(), **page):
+    return ScoredChunk(Chunk(name, f"https://shop.example/{name}", title, headings, LONG, 0, "en", **page), score)
 
 
 @pytest.mark.parametrize("kind", ["post", "listing", "utility", "legal"])
@@ -146,6 +146,28 @@ def test_of_the_editions_of_a_page_the_one_that_is_named_is_first_else_the_newes
     old = of_page("fair/2019/islands", 0.7, title="Islands of the fair")
     new = of_page("fair/2025/islands", 0.6, title="Islands of the fair")
     assert ranked_by_features(question, old, new)[0] == first
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("islands?", "old"),
+        ("islands 2024", "old"),
+        ("islands 2026", "new"),
+        ("islands of 2024 and 2026", "old"),
+        ("the next islands", "new"),
+    ],
+)
+@pytest.mark.parametrize("heading", ["Fair 2024", "Fair'24", "Fair’24"])
+def test_a_section_whose_heading_names_another_year_than_the_question_comes_behind(heading, question, first):
+    old = of_page("old", 0.65, headings=(heading, "Islands"))
+    new = of_page("new", 0.6, headings=(heading.replace("24", "26"), "Islands"))
+    assert ranked_by_features(question, old, new)[0] == first
+
+
+def test_a_section_whose_heading_names_several_years_loses_nothing():
+    old = of_page("old", 0.65, headings=("Fairs 2019 to 2024",))
+    assert ranked_by_features("islands 2026", old, of_page("new", 0.6))[0] == "old"
 
 
 def test_a_page_of_an_old_edition_comes_behind_one_that_belongs_to_none():
@@ -258,3 +280,22 @@ def test_a_page_comes_before_papers_that_are_about_as_good():
 def test_printed_pages_of_a_pdf_do_not_support_each_other():
     hits = [hit("page", 0.6), *(printed(f"p{number}", 0.59, number) for number in range(9))]
     assert order(supported(hits, 0.1))[0] == "page"
+
+
+def posting(place, text=LONG):
+    chunk = Chunk(f"job{place}", f"https://shop.example/job{place}", f"Job {place}", ("Pay",), text, 0, "en")
+    return ScoredChunk(chunk, 0.9 - place / 100)
+
+
+def test_what_every_page_of_a_kind_says_leaves_room_for_what_else_there_is():
+    postings = [posting(place, f"{LONG} Office {place}.") for place in range(8)]
+    found = roomy([*postings, hit("other", 0.5), hit("last", 0.4)])
+    assert order(found) == ["job0", "job1", "job2", "job3", "other", "last", "job4", "job5", "job6", "job7"]
+    scores = [one.score for one in found]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_sections_with_one_heading_that_say_different_things_keep_their_places():
+    texts = [" ".join(f"w{place}x{word}" for word in range(20)) for place in range(8)]
+    hits = [*(posting(place, text) for place, text in enumerate(texts)), hit("other", 0.5)]
+    assert roomy(hits) == hits

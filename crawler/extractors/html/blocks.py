@@ -67,9 +67,13 @@ _WORD = re.compile(r"\w+")
 _FILE_NAME = re.compile(r"\S*[./_]\S*$")
 _PICTURE_FILE = re.compile(r"\.(?:avif|gif|jpe?g|png|svg|webp)(?:[?#]|$)", re.IGNORECASE)
 _LOGO = re.compile(r"logo|sponsor|partner", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+")
+"""In the class of a card it is its place: "card card2"."""
 _BUTTON = re.compile(r"(?:^|[\s_-])(?:btn|button)(?:$|[\s_-])")
 _SAYS_LOGO = re.compile(r"^logo\s+|\W*\blogo$", re.IGNORECASE)
 _SLUG = re.compile(r"[a-z\d]+(?:[-_][a-z\d]+)+")
+_SAYS_VALUE = re.compile(r"\w: *\w")
+ASKS = ("?", "？", "؟")
 _ENDS = (".", "!", "。", "！")
 """Of a sentence, not of the heading of a menu or form ("Was this page helpful?")."""
 _SCOPED = frozenset({"blockquote", "figure", "li", "dd", "td", "th", "tr", "aside", "fieldset"})
@@ -173,8 +177,10 @@ class _Walk:
 
     def _heading_alone(self, heading: str) -> None:
         """Read a heading with nothing under it as text, such as a name on a card. At the top of the page it
-        is a logo, at the end that of a menu or of comments unless it is a sentence, and is left out."""
-        if (self.blocks or self._outline.path) and not (self._ended and not heading.endswith(_ENDS)):
+        is a logo, at the end that of a menu or of comments unless it is a sentence or gives what it names
+        ("Date: 7 June"), and is left out."""
+        says = not self._ended or heading.endswith(_ENDS) or _SAYS_VALUE.search(heading)
+        if (self.blocks or self._outline.path) and says:
             self._paragraph(heading)
 
     def _add(self, text: str, kind: BlockKind) -> None:
@@ -264,8 +270,8 @@ class _Walk:
             self.flush()
             self._outline.push_minor(fold(plain_text(element)), anchor_of(element) or self._outline.anchor)
             return
-        if _begins_with_label(element):
-            self._outline.end_minor()
+        if begins_with_label(element) or (_bold(element) and fold(plain_text(element)).endswith(ASKS)):
+            self._outline.end_minor()  # a question that nobody has answered yet is not below the one before
         self._block(element, depth)
 
     def _inline_element(self, element: _Element, depth: int) -> None:
@@ -504,8 +510,8 @@ def _cards(element: _Element) -> frozenset[_Element]:
         return frozenset()
     kinds: dict[tuple[object, str | None], list[_Element]] = {}
     for child in element:
-        if child.tag in _CARDS and child.get("class"):
-            kinds.setdefault((child.tag, child.get("class")), []).append(child)
+        if child.tag in _CARDS and (name := child.get("class")):
+            kinds.setdefault((child.tag, _NUMBER.sub("", name)), []).append(child)
     found: set[_Element] = set()
     for some in kinds.values():
         if len(some) > 1 and (all(map(_has_heading, some)) or _name_by_titles(some)):
@@ -597,7 +603,7 @@ def _bold(element: _Element) -> bool:
     return element[0].tag in ("strong", "b")
 
 
-def _begins_with_label(element: _Element) -> bool:
+def begins_with_label(element: _Element) -> bool:
     """Return whether a paragraph begins with a bold line of its own, as <strong>By post</strong><br>."""
     below = element[0].getnext() if len(element) and element[0].tag in ("strong", "b") else None
     return below is not None and below.tag == "br" and not (element.text or element[0].tail or "").strip()

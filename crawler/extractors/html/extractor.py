@@ -10,7 +10,7 @@ from lxml.etree import _Element
 
 from crawler.discovery import urls
 from crawler.extractors import Extraction, SourceDocument
-from crawler.extractors.html.blocks import read_blocks
+from crawler.extractors.html.blocks import ASKS, begins_with_label, read_blocks
 from crawler.extractors.html.footer import footer_facts
 from crawler.extractors.html.hidden_addresses import with_addresses
 from crawler.extractors.html.main_content import Boilerplate, find_main, is_spoken
@@ -250,6 +250,7 @@ def _blocks(body: _Element, markup: str, url: str) -> tuple[Block, ...]:
     _open_noscript(body)
     _raise_digits(body)
     _part_columns(body)
+    _part_questions(body)
     panels = find_panels(body, markup)
     main, trusted = find_main(body)
     blocks = read_blocks(main, Boilerplate(main, trusted=trusted, panels=panels, url=url), panels)
@@ -293,6 +294,28 @@ def _part_columns(body: _Element) -> None:
             parted = before.tail or before.tag not in _COLUMNS or column.tag not in _COLUMNS
             if not parted and _begins_word(plain_text(before), bounded_text(column, 2)):
                 before.tail = " "
+
+
+_LEAST_QUESTIONS = 2
+
+
+def _part_questions(body: _Element) -> None:
+    """Give the bold first lines of the paragraphs of a list of questions paragraphs of their own, as
+    <p><b>Is it free?</b><br>Yes</p> reads on the screen: they head what is below them."""
+    asked: dict[_Element | None, list[_Element]] = {}
+    for paragraph in body.iter("p"):
+        if begins_with_label(paragraph):
+            asked.setdefault(paragraph.getparent(), []).append(paragraph)
+    for paragraphs in asked.values():
+        questions = sum(plain_text(one[0]).rstrip().endswith(ASKS) for one in paragraphs)
+        if questions >= max(_LEAST_QUESTIONS, len(paragraphs) / 2):
+            for paragraph in paragraphs:
+                label, line_break = paragraph[0], paragraph[1]
+                title = etree.Element("p")
+                paragraph.addprevious(title)
+                title.append(label)
+                paragraph.text = line_break.tail
+                paragraph.remove(line_break)
 
 
 def _begins_word(before: str, after: str) -> bool:
@@ -351,6 +374,7 @@ _KEPT_OUT = [
     ]
 ]
 """(a part that its author keeps out of search, its end) of each spelling"""
+_HEADING_TAG = re.compile(r"<(/?)(h[1-6])(?![\w-])", re.IGNORECASE)
 _BLOCKS = re.compile(
     r"<(?:p|div|ul|ol|dl|table|h[1-6]|section|article|form|nav|header|footer|pre)\b", re.IGNORECASE
 )
@@ -370,8 +394,25 @@ def parse(text: str) -> _Element:
             # After the last end no part can begin, and each try to find its end would read the whole rest.
             last = max((found.end() for found in end.finditer(markup)), default=0)
             markup = part.sub(_marked, markup[:last]) + markup[last:]
+    markup = _with_ended_headings(markup)
     root = etree.fromstring(markup.encode("utf-8", "replace"), parser) if text.strip() else None
     return etree.Element("html") if root is None else root
+
+
+def _with_ended_headings(markup: str) -> str:
+    """Let <h6>Time</h3> end where browsers end it: the end of any heading ends the one that is open (HTML
+    Standard, 13.2.6.4.7). libxml2 takes the rest of the page for its words."""
+    open_one = ""
+
+    def ended(tag: re.Match[str]) -> str:
+        nonlocal open_one
+        if not tag[1]:
+            open_one = tag[2]
+            return tag[0]
+        name, open_one = open_one or tag[2], ""
+        return f"</{name}"
+
+    return _HEADING_TAG.sub(ended, markup)
 
 
 def _without_excess(tag: re.Match[str]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from server.answering.phrases import Phrase, say
 from server.answering.shortcuts.fact_card import FactCard
 from server.answering.shortcuts.key_pages import KeyPages
-from server.answering.understanding.routing import Kind, read
+from server.answering.understanding.routing import Kind, Message, read
 from server.answering.verifying.citations import Citer
 from server.answering.verifying.proofs import Proof
 from server.answering.writing.quotation import escape_markdown
@@ -17,10 +17,13 @@ from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.contact import ContactOptions
 from server.domain.question import Query, Question
 from server.domain.site import Site
+from server.indexes.tokens import tokens
 
 LINES = 3
 SHORTEST = 25
 """Shorter sentences occur in several sections."""
+LEAST_TOLD = 2
+"""Words from which on a visitor who wants a person has said what about."""
 _WORD = re.compile(r"[^\W_]+")
 _REACH = re.compile(r"[\w.+-]+@[\w-]+\.\w+|(?<!\w)\+?\d[\d ()/.-]{6,}\d")
 
@@ -76,7 +79,7 @@ class Handoff:
             _, markers = citer.cite([Proof(place, text)])
             if markers:
                 lines.append(f"- {escape_markdown(' '.join(text.split()))} {markers}")
-        near = self._near(message.kind, question)
+        near = self._near(message, question)
         page = self._page(chunks)
         parts = [" ".join(first)]
         if near:
@@ -108,11 +111,14 @@ class Handoff:
             return (f"{self._title}: {known}" if known else ""), None
         return f"{say(Phrase.CONTACT, language, self._title)} {_link(page)[2:]}", page
 
-    def _near(self, kind: Kind, question: Question) -> list[tuple[str, str]]:
-        """Return (address, title) of sections that may help a visitor who complains: about the matter, or
-        for the last answer's question, without those that the answer quoted."""
+    def _near(self, message: Message, question: Question) -> list[tuple[str, str]]:
+        """Return (address, title) of sections that may help a visitor who complains, or who says what a
+        person is wanted for: about the matter, or for the last question, without those that it quoted."""
+        kind, said = message.kind, ""
         if kind is Kind.COMPLAINT_SERVICE:
-            found, said = self._search(Query(question.text, question.language)), ""
+            found = self._search(Query(question.text, question.language))
+        elif kind is Kind.PERSON and len(tokens(message.text, question.language)) >= LEAST_TOLD:
+            found = self._search(Query(message.text, question.language))
         elif kind is Kind.COMPLAINT_ANSWER and question.history and question.history[-1].query:
             last = question.history[-1]
             found, said = self._search(Query(last.query, last.language)), _words(last.answer)

@@ -47,7 +47,7 @@ class Message:
     language: str
     """Language of the recognised phrases; empty for a question."""
     text: str
-    """The message; for a question, without its greeting and its moods."""
+    """The message; for a question and a wish for a person, without its greeting and its moods."""
 
 
 LONGEST = 120
@@ -113,7 +113,8 @@ def _small_talk(text: str, language: str) -> Message | None:
     for tried in _languages(language):
         kinds, rest = _consumed(text, tried)
         if not rest and any(kind is not Kind.FILLER for kind in kinds):
-            return Message(max(kinds, key=_ORDER.index), tried, text)
+            kind = max(kinds, key=_ORDER.index)
+            return Message(kind, tried, "" if kind is Kind.PERSON else text)
     return None
 
 
@@ -134,7 +135,7 @@ def _mood_of(text: str, language: str) -> Message | None:
         if kind is Kind.QUESTION:
             return Message(kind, "", _without_greeting(rest, language))
         if kind:
-            return Message(kind, tried, text)
+            return Message(kind, tried, rest if kind is Kind.PERSON else text)
     return None
 
 
@@ -152,8 +153,8 @@ def _consumed(text: str, language: str) -> tuple[list[Kind], str]:
 
 
 def _mood(text: str, language: str) -> tuple[Kind | None, str]:
-    """Return the strongest mood in a text, if any. If the text also asks something, return QUESTION and the
-    text without the words of moods; what went wrong is kept, because the question may be about it."""
+    """Return (the strongest mood in a text, if any; the text without the words of moods). If the text asks
+    something too, the mood is QUESTION; what went wrong is kept, because the question may be about it."""
     kinds: set[Kind] = set()
     rest = text
     for name, kind in _MOODS.items():
@@ -161,12 +162,13 @@ def _mood(text: str, language: str) -> tuple[Kind | None, str]:
             kinds.add(kind)
             if name != Kind.COMPLAINT_SERVICE:
                 rest = rest[:start] + "\n" * (end - start) + rest[end:]
-    if not kinds and _ends_with_wish(text, language):
-        kinds.add(Kind.PERSON)
+    if not kinds and (told := _before_a_wish(text, language)):
+        return Kind.PERSON, told
     strongest = max(kinds, key=_ORDER.index, default=None)
+    left = " ".join(filter(None, (part.strip(" ,.;:!") for part in rest.split("\n"))))
     if strongest and strongest not in _FIRST and _asks(rest, language):
-        return Kind.QUESTION, " ".join(filter(None, (part.lstrip(" ,.;:!") for part in rest.split("\n"))))
-    return strongest, rest
+        return Kind.QUESTION, left
+    return strongest, left
 
 
 def _moods_found(text: str, name: str, language: str) -> Iterator[tuple[int, int]]:
@@ -178,17 +180,16 @@ def _moods_found(text: str, name: str, language: str) -> Iterator[tuple[int, int
             yield match.span()
 
 
-def _ends_with_wish(text: str, language: str) -> bool:
-    """Return whether a text tells something and then asks for a person, as in "I'm stuck, who
-    can I write to?"
-    """
+def _before_a_wish(text: str, language: str) -> str:
+    """Return what a text tells before it asks for a person, as in "I'm stuck, who can I write to?"; empty if
+    it does not."""
     *told, wish = _CLAUSE.findall(text) or [""]
     if not _opens_courteously(wish):
-        return False
+        return ""
     kinds, left = _consumed(wish, language)
-    if left or Kind.PERSON not in kinds or len(wish.strip()) < _WISH:
-        return False
-    return not _asks(".".join(told), language)
+    before = ".".join(told)
+    wishes = not left and Kind.PERSON in kinds and len(wish.strip()) >= _WISH
+    return before if wishes and not _asks(before, language) else ""
 
 
 def _asks(text: str, language: str) -> bool:
