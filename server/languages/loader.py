@@ -33,6 +33,7 @@ from server.languages.sections import (
     Section,
     Sentences,
     StopWords,
+    Synonyms,
     ThisPage,
     Unspaced,
     Words,
@@ -68,6 +69,7 @@ class Language(Section):
     card: Card = Card()
     questions: Questions = Questions()
     sentences: Sentences = Sentences()
+    synonyms: Synonyms = Synonyms()
     headings: HeadingWords = HeadingWords()
     commands: Commands = Commands()
     glossary: dict[str, Words] = Field(default_factory=dict)

@@ -394,6 +394,13 @@ class Sentences(Section):
     """Words after an ordinal that is written with a full stop: "3. Oktober"."""
 
 
+class Synonyms(Section):
+    """Words that visitors and sites use for the same thing."""
+
+    groups: Words = ()
+    """Texts such as "cab, taxi", each with all that means the same in a question."""
+
+
 class HeadingWords(Section):
     """Words of headings and titles."""
 

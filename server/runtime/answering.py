@@ -36,6 +36,7 @@ from server.answering.understanding.expansion import (
 from server.answering.understanding.follow_ups import FollowUpStep, ModelFollowUpStep
 from server.answering.understanding.routing import Message
 from server.answering.understanding.steps import AnnouncedStep, SpellingStep, UnderstandingStep
+from server.answering.understanding.synonyms import SynonymStep
 from server.answering.understanding.translation import GlossaryStep, ModelTranslationStep, spoken_on
 from server.answering.understanding.visitor_page import PagePassages, PageWordsStep, PointedPageStep
 from server.answering.verifying.reviewers import ClaimReviewer, SourceReviewer
@@ -293,6 +294,7 @@ def _understanding(
     steps = asked.standalone(rarity, parts)
     if tuning.typo_tolerance:
         steps.insert(0, SpellingStep(SiteSpeller(parts.words, common_words())))
+    steps.append(SynonymStep(rarity))
     if PageUse.of(site.options).page:
         pointed = PointedPageStep(partial(_page_opened, parts.content.page, base), site.title or site.name)
         steps = [pointed, *steps, PageWordsStep()]

@@ -95,7 +95,9 @@ def ranked_by_features(question, *hits, language="en"):
 
 
 def of_page(name, score, title="Help", headings=(), **page):
-    return ScoredChunk(Chunk(name, f"https://shop.example/{name}", title, headings, LONG, 0, "en", **page), score)
+    return ScoredChunk(
+        Chunk(name, f"https://shop.example/{name}", title, headings, LONG, 0, "en", **page), score
+    )
 
 
 @pytest.mark.parametrize("kind", ["post", "listing", "utility", "legal"])
