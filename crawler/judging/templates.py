@@ -56,6 +56,8 @@ class Template:
     """Fingerprints of top headings that nearly all pages have: the name of the site."""
     site_name: str = ""
     """The site's name as its pages declare it or as their titles end; empty where they do neither."""
+    titles: frozenset[str] = frozenset()
+    """Titles that many pages have. Their first heading says what these pages are."""
 
     def clean(self, page: Page, first: str = "") -> Page:
         """Return `page` without the text of the rules. A page with nothing else becomes empty. `first` is the
@@ -68,6 +70,8 @@ class Template:
             blocks = tuple(_Cleaning(shares, kept).of(blocks))
         if self.headings:
             blocks = tuple(map(self._below_own_heading, blocks))
+        if page.title in self.titles and urlsplit(page.url).path != "/":
+            title = next((block.heading_path[0] for block in blocks if block.heading_path), title)
         if title == page.title and blocks == page.blocks:
             return page
         return replace(page, title=title, blocks=blocks, content_hash=content_hash(title, blocks))
@@ -82,6 +86,7 @@ class Template:
                 "title_ends": self.title_ends,
                 "headings": sorted(self.headings),
                 "site_name": self.site_name,
+                "titles": sorted(self.titles),
             },
             ensure_ascii=False,
             separators=(",", ":"),
@@ -102,6 +107,7 @@ class Template:
                 title_ends=tuple(stored["title_ends"]),
                 headings=frozenset(stored["headings"]),
                 site_name=stored.get("site_name", ""),
+                titles=frozenset(stored.get("titles", ())),
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"not a template: {error!r}") from error
@@ -215,6 +221,8 @@ _FEWEST_PAGES = 5
 _FEWEST_REPEATS = 4
 _FEWEST_NAMED = 3
 """Pages that must agree on the name of the site."""
+_SHARED_TITLE = 30
+"""Per cent of the pages from which on a title that they share names none of them."""
 _MOST_PAGES = 240
 _MOST_UNITS = 160
 """Examined in each half of a page: recurring text is near the edges."""
@@ -252,6 +260,7 @@ class TemplateLearner:
         self._title_ends: dict[str, str] = {}
         """End of a title with its separator -> the name in it."""
         self._headings: Counter[str] = Counter()
+        self._titles: Counter[str] = Counter()
 
     def add(self, page: Page) -> None:
         """Add a page as extracted, not cleaned. Ignores copies, and pages beyond the sample."""
@@ -266,6 +275,7 @@ class TemplateLearner:
             self._found[found].append(place)
             if telling:
                 self._telling.add(found)
+        self._titles[page.title] += 1
         separators = list(TITLE_SEPARATOR.finditer(page.title))
         name = page.title[separators[-1].end() :] if separators else page.site_name
         if separators:
@@ -295,6 +305,7 @@ class TemplateLearner:
             for language, places in groups.items()
             if len(places) >= _FEWEST_PAGES and (shares := self._shares(frozenset(places)))
         }
+        shared = max(_FEWEST_PAGES, len(self._pages) * _SHARED_TITLE / 100)
         named_everywhere = max(_FEWEST_PAGES, len(self._pages) * SHORT / 100)
         names = self._site_names({language: len(places) for language, places in groups.items()})
         return Template(
@@ -305,6 +316,7 @@ class TemplateLearner:
                 fingerprint(text) for text, count in self._headings.items() if count >= named_everywhere
             ),
             site_name=next(iter(names), ""),
+            titles=frozenset(title for title, count in self._titles.items() if count >= shared),
         )
 
     def _site_names(self, pages: Mapping[str, int]) -> list[str]:
@@ -351,6 +363,7 @@ class TemplateLearner:
             tuple(sorted({*former.title_ends, *found.title_ends})),
             former.headings,
             found.site_name or former.site_name,
+            former.titles | found.titles,
         )
 
     def _shares(self, group: frozenset[int]) -> dict[str, int]:

@@ -34,6 +34,24 @@ def test_the_sites_declared_name_is_taken_off(read) -> None:
     assert (page.title, page.site_name) == ("Prices of today", "Acme")
 
 
+@pytest.mark.parametrize(
+    ("shared_as", "headings", "expected"),
+    [
+        ("Meetings", "<h2>Meetings</h2><h1>Overview</h1>", "Meetings"),
+        ("Meetings", "<h1>Overview</h1>", "The lamp makers of Acme"),
+        ("Acme", "<h1>Prices</h1>", "The lamp makers of Acme"),
+        ("Meetings", "<h2>Meetings</h2><h1>The lamp makers</h1>", "The lamp makers"),
+    ],
+)
+def test_the_name_under_which_a_page_is_shared_is_its_title_if_only_that_heads_it(
+    read, shared_as: str, headings: str, expected: str
+) -> None:
+    head = (
+        f'<head><title>The lamp makers of Acme</title><meta property="og:title" content="{shared_as}"></head>'
+    )
+    assert read(f"{head}<body><main>{headings}<p>We meet in May.</p></main></body>").page.title == expected
+
+
 def test_a_page_without_any_title_is_called_by_its_text_or_address(read) -> None:
     assert read("<p>Only a sentence.</p>").page.title == "Only a sentence."
     assert read("<img src=x>", url="https://example.com/docs/map.html").page.title == "map.html"

@@ -47,8 +47,9 @@ def read_head(root: _Element) -> Head:
     <div> ends the head, and the tree has the rest of it in the body."""
     metas = _metas(root)
     titles = (fold(plain_text(element)) for element in root.iter("title") if not _names_icon(element))
+    title = next(filter(None, titles), "")
     return Head(
-        title=next(filter(None, titles), "") or metas.get("og:title", ""),
+        title=_named(root, title, metas.get("og:title", "")),
         site_name=metas.get("og:site_name", "") or metas.get("application-name", ""),
         language=_language(root, metas),
         canonical=_canonical(root),
@@ -64,6 +65,15 @@ def read_head(root: _Element) -> Head:
             if link.get("hreflang") and "alternate" in (link.get("rel") or "").lower()
         ),
     )
+
+
+def _named(root: _Element, title: str, shared_as: str) -> str:
+    """The title, or the name under which the page is shared if only that is one of its headings: some sites
+    have one <title> for all pages."""
+    if not title or not shared_as or shared_as in title:
+        return title or shared_as
+    headings = {fold(plain_text(heading)) for heading in root.iter("h1", "h2")} - {""}
+    return shared_as if shared_as in headings and not any(map(title.__contains__, headings)) else title
 
 
 def marks_every_page(head: Head) -> bool:

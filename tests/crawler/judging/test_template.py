@@ -328,6 +328,25 @@ def test_the_site_is_called_as_its_titles_end(titles: list[str], name: str) -> N
         assert template.clean(replace(page(0, own(0)), title=titles[-1])).title in ("Lamp 7", "Lampe 5")
 
 
+def headed(n: int, title: str, path: str = "") -> Page:
+    return page(n, replace(own(n), heading_path=(f"Lamp {n}",)), title=title, path=path)
+
+
+def test_a_page_is_called_by_its_heading_if_many_pages_have_its_title() -> None:
+    template = learned([headed(n, "Lamp Works" if n % 2 else f"The lamp {n}") for n in range(12)])
+    read = Template.from_json(template.to_json())
+    assert read.clean(headed(20, "Lamp Works")).title == "Lamp 20"
+    assert read.clean(headed(20, "The lamp 20")).title == "The lamp 20"
+    assert read.clean(page(20, own(20), title="Lamp Works")).title == "Lamp Works", "it has no heading"
+    start = headed(0, "Lamp Works", "/")
+    assert read.clean(replace(start, url="https://x.example/")).title == "Lamp Works"
+
+
+def test_a_title_of_a_few_pages_stays() -> None:
+    template = learned([headed(n, "Lamp Works" if n < 4 else f"The lamp {n}") for n in range(20)])
+    assert template.clean(headed(20, "Lamp Works")).title == "Lamp Works"
+
+
 def test_short_opening_hours_at_the_foot_of_every_page_stay_whole_on_one() -> None:
     hours = Block("- Mon-Fri: 9-17\n- Sat: 10:00-14:00\n- Sunday: closed", kind="list")
     line = Block("Mon-Fri 9am-5pm")
