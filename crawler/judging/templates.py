@@ -57,7 +57,9 @@ class Template:
     site_name: str = ""
     """The site's name as its pages declare it or as their titles end; empty where they do neither."""
     titles: frozenset[str] = frozenset()
-    """Titles that many pages have. Their first heading says what these pages are."""
+    """Titles that many pages have. Their first own heading says what these pages are."""
+    shared_headings: frozenset[str] = frozenset()
+    """Fingerprints of top headings that several of these pages have, such as "This guide"."""
 
     def clean(self, page: Page, first: str = "") -> Page:
         """Return `page` without the text of the rules. A page with nothing else becomes empty. `first` is the
@@ -71,7 +73,8 @@ class Template:
         if self.headings:
             blocks = tuple(map(self._below_own_heading, blocks))
         if page.title in self.titles and urlsplit(page.url).path != "/":
-            title = next((block.heading_path[0] for block in blocks if block.heading_path), title)
+            tops = (block.heading_path[0] for block in blocks if block.heading_path)
+            title = next((top for top in tops if fingerprint(top) not in self.shared_headings), title)
         if title == page.title and blocks == page.blocks:
             return page
         return replace(page, title=title, blocks=blocks, content_hash=content_hash(title, blocks))
@@ -87,6 +90,7 @@ class Template:
                 "headings": sorted(self.headings),
                 "site_name": self.site_name,
                 "titles": sorted(self.titles),
+                "shared_headings": sorted(self.shared_headings),
             },
             ensure_ascii=False,
             separators=(",", ":"),
@@ -108,6 +112,7 @@ class Template:
                 headings=frozenset(stored["headings"]),
                 site_name=stored.get("site_name", ""),
                 titles=frozenset(stored.get("titles", ())),
+                shared_headings=frozenset(stored.get("shared_headings", ())),
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"not a template: {error!r}") from error
@@ -317,6 +322,9 @@ class TemplateLearner:
             ),
             site_name=next(iter(names), ""),
             titles=frozenset(title for title, count in self._titles.items() if count >= shared),
+            shared_headings=frozenset(
+                fingerprint(text) for text, count in self._headings.items() if count >= _FEWEST_NAMED
+            ),
         )
 
     def _site_names(self, pages: Mapping[str, int]) -> list[str]:
@@ -364,6 +372,7 @@ class TemplateLearner:
             former.headings,
             found.site_name or former.site_name,
             former.titles | found.titles,
+            former.shared_headings | found.shared_headings,
         )
 
     def _shares(self, group: frozenset[int]) -> dict[str, int]:

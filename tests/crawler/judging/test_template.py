@@ -329,7 +329,8 @@ def test_the_site_is_called_as_its_titles_end(titles: list[str], name: str) -> N
 
 
 def headed(n: int, title: str, path: str = "") -> Page:
-    return page(n, replace(own(n), heading_path=(f"Lamp {n}",)), title=title, path=path)
+    every = Block(f"It explains {n}.", ("This guide",))
+    return page(n, every, replace(own(n), heading_path=(f"Lamp {n}",)), title=title, path=path)
 
 
 def test_a_page_is_called_by_its_heading_if_many_pages_have_its_title() -> None:
