@@ -46,6 +46,9 @@ FACTS = [
 ]  # fmt: skip
 ANSWERED = {
     "How do I email you?": "- hi@mill.example [1]",
+    "whats the email": "- hi@mill.example [1]",
+    "what email can i use pls": "- hi@mill.example [1]",
+    "wheres ur office, street adress pls": "- Mill Ltd, Unit 3, Leigh WN7 2LB [1]",
     "what is your address?": "- Mill Ltd, Unit 3, Leigh WN7 2LB [1]",
     "Where is the Mill?": "- Mill Ltd, Unit 3, Leigh WN7 2LB [1]",
     "Are you open on Sunday?": "| Day | Times |\n| --- | --- |\n| Monday | 18:30 - 21:00 |\n| Sunday | Closed |\n\n[1]",
@@ -73,6 +76,8 @@ LEFT = [
     "Can I email you a photo of my lamp?",
     "Do I need to open an account?",
     "What is the billing address of an order?",
+    "did you get the email that I sent",
+    "what is the number of a lamp",
     "Where do I park?",
     "I changed my e-mail address, what now?",
     "what jobs did the mill have in 1900?",
@@ -81,7 +86,7 @@ LEFT = [
     "your address " + "please " * 30,
 ]
 GENERAL = {
-    "en": ["What's your phone number?", "where are you", "opening hours?", "Could you please give me your address?", "privacy policy?"],
+    "en": ["What's your phone number?", "phone nr i can ring u on?", "what's ur number", "where are you", "opening hours?", "Could you please give me your address?", "privacy policy?"],
     "de": ["Wie ist Ihre Telefonnummer?", "Wo seid ihr?", "Habt ihr heute offen?", "Wie ist eure E-Mail-Adresse?", "Gibt es offene Stellen?"],
     "es": ["¿Cuál es su número de teléfono?", "¿Dónde estáis ubicados?", "¿A qué hora abren?", "¿Cuál es su correo electrónico?"],
     "fr": ["Quel est votre numéro de téléphone ?", "Où êtes-vous ?", "Quels sont vos horaires d'ouverture ?", "Comment vous contacter ?"],

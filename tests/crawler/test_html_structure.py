@@ -82,6 +82,10 @@ CASES = {
         "<h2>Boat</h2><h3>Time: <b>7:30</b></h2><small>Be there at 7.</small><h3>Food</h3><p>Soup.</p>",
         [("Boat > Time: 7:30", "Be there at 7."), ("Boat > Food", "Soup.")],
     ),
+    "the heading of a table of contents heads nothing else": (
+        "<h2>Lamps</h2><h3>Contents</h3><nav><a href=#oil>Oil</a></nav><section><p>They give light.</p></section>",
+        [("Lamps", "They give light.")],
+    ),
     "the bold first lines of questions head their answers": (
         "<h2>Questions</h2><p><strong>Is it free?</strong><br>Yes, <a href=/f>all of it</a>.<br>Even tea.</p>"
         "<p><b>Will there be lunch</b><br>Yes.</p><p><b>Is it filmed? </b><br>No.</p><p><b>Can I sing?</b></p>",

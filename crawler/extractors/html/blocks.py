@@ -324,6 +324,9 @@ class _Walk:
         elif any(map(str.isalnum, text)):
             self._remove_repeated(text)
             self._outline.push(int(element.tag[1]), text, anchor_of(element))
+            if element.tag != "h1" and _names_contents(text):
+                # The table of contents is left out, or made by a script: what follows is not of its heading.
+                self._outline.remove_unused()
 
     def _label(self, element: _Element) -> None:
         """Read the title of a note, which is a heading if it is more than one word such as "Note"."""
