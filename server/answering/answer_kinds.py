@@ -1,13 +1,21 @@
-"""Questions for a price, a phone number or an email address: the answer must contain one."""
+"""Questions for a price, a phone number, an email address or a person, and what their answers contain."""
 
 import re
 from functools import lru_cache
 
-from server.languages.loader import alternatives, compiled
+from server.languages.loader import alternatives, compiled, every_word
 
 _PHONE = r"(?<![\w.])(?:\+|\(?0)[\d ()/.-]{6,}\d|\b\d{3}[ .-]\d{3}[ .-]\d{4}\b|\b1?-?8\d\d-[\dA-Z-]{7,}"
 _MONEY = "[$€£¥₩₹₽]"
 _CURRENCY = alternatives(lambda one: one.facts.currency)
+_NAME = (
+    rf"(?!(?:{'|'.join(sorted(every_word(lambda one: one.facts.no_person)))})\b)"
+    r"[A-ZÀ-Þ](?:[a-zß-ÿ'’-]+|[A-ZÀ-Þ'’-]+)(?![\w-])"
+)
+_PERSON = (
+    rf"(?<![\w-]){_NAME}(?: [A-Z]\.)*(?: (?:de|van|von|da|der|den|la|le))*(?: {_NAME}){{1,2}}(?! [A-ZÀ-Þ])"
+)
+"""First and last name, in Latin letters."""
 _KINDS = (
     (
         compiled(alternatives(lambda one: one.facts.price_asked)),
@@ -21,10 +29,21 @@ _KINDS = (
 )
 
 
+_WHO = (compiled(alternatives(lambda one: one.facts.person_asked)), re.compile(_PERSON))
+
+
 @lru_cache(maxsize=1000)
 def requested_facts(question: str) -> tuple[re.Pattern[str], ...]:
-    """Return a pattern for each kind of fact that the question asks for, which several steps need."""
+    """Return a pattern for each kind of fact that the question asks for and an answer must contain."""
     return tuple(fact for asks, fact in _KINDS if asks.search(question))
+
+
+@lru_cache(maxsize=1000)
+def expected_facts(question: str) -> tuple[re.Pattern[str], ...]:
+    """Return these patterns and that of a person's name, without which an answer can do: who funds something
+    may be a company."""
+    asks, person = _WHO
+    return (*requested_facts(question), person) if asks.search(question) else requested_facts(question)
 
 
 def lacks_requested_fact(question: str, texts: str) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawler.judging.page_kinds import POST
-from server.answering.answer_kinds import requested_facts
+from server.answering.answer_kinds import expected_facts
 from server.answering.understanding.discourse import asks_for_amount, says_number
 from server.answering.writing.units import UnitKind, units
 from server.domain.chunk import Chunk, ScoredChunk
@@ -195,7 +195,7 @@ def section_features(query: Query, hits: Sequence[ScoredChunk], rarity: Rarity) 
     """Return a row of the features SECTION for each hit."""
     weights = rarity.of(query)
     most = max(hit.score for hit in hits) or 1.0
-    amount, facts = asks_for_amount(query.text), requested_facts(query.text)
+    amount, facts = asks_for_amount(query.text), expected_facts(query.text)
     sentences, headlines, near, dense = (
         np.array([hit.scores.get(name, 0.0) for hit in hits])
         for name in ("sentence", "headline", "tokens", "dense")

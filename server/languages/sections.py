@@ -298,6 +298,10 @@ class Facts(Section):
     """Words for money after a number."""
     phone_asked: Pattern = Pattern("")
     email_asked: Pattern = Pattern("")
+    person_asked: Pattern = Pattern("")
+    """Questions for somebody's name, not for whom to ask or who may do something."""
+    no_person: Words = ()
+    """Words with a capital that are in no person's name: "Committee"."""
 
 
 class Card(Section):

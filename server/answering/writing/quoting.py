@@ -16,7 +16,7 @@ from itertools import pairwise
 from urllib.parse import urldefrag, urlsplit
 
 from crawler.judging.page_kinds import BYLINE, SAYS_ITS_DATE, edition_of
-from server.answering.answer_kinds import requested_facts
+from server.answering.answer_kinds import expected_facts
 from server.answering.ranking import ODDS, RIVAL
 from server.answering.shortcuts.overview import is_prose
 from server.answering.understanding.discourse import introduces, is_label, refers_back
@@ -99,7 +99,7 @@ class QuotingWriter:
         chunks = chunks[:CHUNKS]
         read = [units(hit.chunk.text) for hit in chunks]
         # A question of another language, or about "this", may ask for the kind of fact only as it was typed.
-        facts = requested_facts(question.text) or requested_facts(query.text)
+        facts = expected_facts(question.text) or expected_facts(query.text)
         evidence = Evidence(self._rarity, query, facts)
         best: dict[int, Support] = {}
         lead: dict[int, float] = {}

@@ -1,0 +1,62 @@
+"""What kind of fact a question asks for, and which texts contain one."""
+
+import pytest
+
+from server.answering.answer_kinds import expected_facts, lacks_requested_fact, requested_facts
+from server.answering.writing.evidence import Evidence
+from server.answering.writing.units import units
+from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.question import Query
+from server.retrieval.rarity import Rarity
+from tests.equal_words import EqualWords
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "who is the chair",
+        "whos the ceo",
+        "names of all founders",
+        "Wer leitet den Verein?",
+        "Qui est le trésorier ?",
+        "¿Quién organiza la feria?",
+    ],
+)
+@pytest.mark.parametrize(
+    ("text", "is_name"),
+    [
+        ("Write to the coordinators Jane Fox or Steph Price.", True),
+        ("- Chair: LESLIE J. HART, Mill College", True),
+        ("Ludwig van der Meer keeps the keys.", True),
+        ("The Steering Committee meets in May.", False),
+        ("Read our Code of Conduct.", False),
+        ("the chair is elected every year", False),
+    ],
+)  # fmt: skip
+def test_who_is_asked_for_is_a_name(question, text, is_name):
+    [name] = expected_facts(question)
+    assert bool(name.search(text)) is is_name
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["who can I ask", "who may join", "who is this for", "wer darf mitmachen", "what is the chair made of"],
+)
+def test_who_may_do_something_is_no_question_for_a_name(question):
+    assert not expected_facts(question)
+
+
+def test_an_answer_can_do_without_a_name():
+    assert not requested_facts("who funds the mill")
+    assert not lacks_requested_fact("who funds the mill", "A foundation pays for it.")
+    assert lacks_requested_fact("what is the price of a lamp", "Ask us.")
+
+
+def test_the_sentence_with_the_name_comes_first():
+    text = (
+        "The chair of the mill is elected in May.\n\n- Chair of the mill: Jane Fox\n- Members: forty of them"
+    )
+    query = Query("who is the chair of the mill", "en")
+    chunk = ScoredChunk(Chunk("1", "https://mill.example/", "Mill", (), text, 0, "en"), 1.0)
+    evidence = Evidence(Rarity(EqualWords()), query, expected_facts(query.text))
+    assert evidence.of([chunk], [units(text)])[0].unit.quote == "Chair of the mill: Jane Fox"
