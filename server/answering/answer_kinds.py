@@ -6,6 +6,7 @@ from functools import lru_cache
 from server.languages.loader import alternatives, compiled, every_word
 
 _PHONE = r"(?<![\w.])(?:\+|\(?0)[\d ()/.-]{6,}\d|\b\d{3}[ .-]\d{3}[ .-]\d{4}\b|\b1?-?8\d\d-[\dA-Z-]{7,}"
+_PHONE += r"|(?i:\b(?:tel|tlf|tfno|fon|phone)[.:]?\s?)\d{6,}"
 _MONEY = "[$€£¥₩₹₽]"
 _CURRENCY = alternatives(lambda one: one.facts.currency)
 _NAME = (

@@ -35,7 +35,6 @@ from server.domain.protocols import (
 from server.domain.question import Query, Question
 from server.domain.site import Site
 from server.domain.spending import DailyLimit
-from server.indexes.tokens import tokens
 
 Writing = Generator[AnswerEvent, None, Answer | None]
 
@@ -210,13 +209,11 @@ class Steps:
         known = next((answer for answer in answers if answer), None)
         if known:
             return known
-        unsure, asked = False, frozenset[str]()
-        if query is not None:
-            asked = frozenset(tokens(query.text, query.language))
+        unsure = False
         if query is not None and isinstance(self.grader, EvidenceGrader):
             unsure = self.grader.unsure(query, found)
         person = self.person(question.language)
-        return refuse(self.site, question.language, found, unsure=unsure, asked=asked, person=person)
+        return refuse(self.site, question.language, found, unsure=unsure, query=query, person=person)
 
     def report(self, question: Question, kind: str, message: str, trace: Trace) -> None:
         """Record an incident for the operator."""

@@ -46,6 +46,12 @@ def test_who_may_do_something_is_no_question_for_a_name(question):
     assert not expected_facts(question)
 
 
+@pytest.mark.parametrize("text", ["Taxis: Tlf 984700000", "Call +44 20 7946 0000", "phone: 555123456"])
+def test_a_phone_number_is_known_by_its_form_or_by_what_is_before_it(text):
+    assert not lacks_requested_fact("what is the phone number", text)
+    assert lacks_requested_fact("what is the phone number", "Lot 984700000")
+
+
 def test_an_answer_can_do_without_a_name():
     assert not requested_facts("who funds the mill")
     assert not lacks_requested_fact("who funds the mill", "A foundation pays for it.")

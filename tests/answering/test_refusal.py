@@ -8,6 +8,7 @@ from server.answering.ranking import ODDS
 from server.answering.writing.refusal import FIRST_LINE, refuse
 from server.domain.answer import Outcome
 from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.question import Query
 from server.domain.site import Site
 
 HOME = "https://lantern.example"
@@ -74,6 +75,20 @@ def test_long_first_words_are_cut_at_a_word():
 def test_the_first_words_of_a_section_say_something(text, nearest, shown):
     line = refuse(SITE, "en", [replace(hit("Oil lamps", text), sentence=nearest)], unsure=True).text
     assert line.endswith(f": {shown}")
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ("what does it cost to watch", "From €55 … Watch from your own sofa at home."),
+        ("how many seats are there", "From €55 … Watch from your own sofa at home."),
+        ("can I watch it at home", "Watch from your own sofa at home."),
+    ],
+)
+def test_what_is_asked_for_is_among_the_first_words(asked, shown):
+    found = replace(hit("Virtual", "From €55\n\nWatch from your own sofa at home."), sentence="Watch from")
+    text = refuse(SITE, "en", [found], unsure=True, query=Query(asked, "en")).text
+    assert text.endswith(f": {shown}")
 
 
 def test_what_a_page_orders_a_chatbot_is_not_among_the_first_words():

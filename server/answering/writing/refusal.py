@@ -1,21 +1,26 @@
 """The refusal: the nearest sections if one may answer, else what the site covers, and a way to a person."""
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Sequence
 
+from server.answering.answer_kinds import expected_facts
 from server.answering.phrases import Phrase, refusal, say
 from server.answering.ranking import ODDS
-from server.answering.understanding.discourse import introduces
+from server.answering.understanding.discourse import asks_for_amount, introduces
 from server.answering.verifying.untrusted import trusted_units
 from server.answering.writing.quotation import escape_markdown, heading_link
 from server.answering.writing.units import UnitKind
 from server.domain.answer import Answer, Outcome
 from server.domain.chunk import ScoredChunk
+from server.domain.question import Query
 from server.domain.site import Site
+from server.indexes.tokens import tokens
 
 PAGES = 3
 TOPICS = 5
 FIRST_LINE = 160
 """Most characters of a section's first line."""
+_NUMBER = re.compile(r"\d")
 SAYS = 5
 """Fewest words of a first line that says something: "We can do this." does not."""
 LIKELY = 0.3
@@ -28,22 +33,22 @@ def refuse(
     nearest: Sequence[ScoredChunk],
     *,
     unsure: bool = False,
-    asked: Collection[str] = frozenset(),
+    query: Query | None = None,
     person: tuple[str, tuple[str, str] | None] = ("", None),
 ) -> Answer:
     """Return a refusal in `language`.
 
     If Docent is `unsure`, it shows the nearest sections retrieved, with their first lines; else the site's
-    topics, or the nearest pages when it has none. `asked` are the tokens of the question. `person` is the
-    line on how to reach a person, and the page that it links. The text contains the links, so that clients
-    that show only the text have them too.
+    topics, or the nearest pages when it has none. `query` is what was searched. `person` is the line on how
+    to reach a person, and the page that it links. The text contains the links, so that clients that show
+    only the text have them too.
     """
     title = escape_markdown(site.title or site.name)
     first, covers, near = refusal(language, title)
     pages = tuple(dict.fromkeys((hit.chunk.url, hit.chunk.title or hit.chunk.url) for hit in nearest))[:PAGES]
     topics = [_linked(name, url) for name, url in site.topics[:TOPICS]]
     if unsure and nearest:
-        parts = [say(Phrase.UNSURE, language, title), "\n".join(_sections(nearest, asked))]
+        parts = [say(Phrase.UNSURE, language, title), "\n".join(_sections(nearest, query))]
     elif topics:
         parts = [first, f"{covers}\n\n" + "\n".join(topics)]
         pages = tuple((url, name) for name, url in site.topics[:TOPICS] if url) or pages
@@ -59,19 +64,32 @@ def refuse(
     )
 
 
-def _sections(nearest: Sequence[ScoredChunk], asked: Collection[str]) -> list[str]:
+def _sections(nearest: Sequence[ScoredChunk], query: Query | None) -> list[str]:
     """Return a line for each of the first sections: its heading as a link, and the sentence that is nearest
-    to the question, else the first one."""
+    to the question, else the first one; before it the price or the like that is asked for."""
+    asked = frozenset(tokens(query.text, query.language)) if query else frozenset[str]()
+    facts = expected_facts(query.text) if query else ()
+    if query and not facts and asks_for_amount(query.text):
+        facts = (_NUMBER,)
     lines: dict[str, str] = {}
     for hit in nearest:
         if hit.scores.get(ODDS, 1.0) < LIKELY:
             continue
         link = heading_link(hit.chunk, nearest, asked)
         opening = _opening(hit)
+        told = _told(hit, facts, FIRST_LINE - len(opening))
+        opening = f"{told} … {opening}" if told and told not in opening else opening
         if len(opening) > FIRST_LINE:
             opening = opening[:FIRST_LINE].rsplit(" ", 1)[0] + " …"
         lines.setdefault(link, f"- {link}: {escape_markdown(opening)}" if opening else f"- {link}")
     return list(lines.values())[:PAGES]
+
+
+def _told(hit: ScoredChunk, facts: Sequence[re.Pattern[str]], room: int) -> str:
+    """Return the first short sentence with all the facts that are asked for; empty for none."""
+    units = trusted_units(hit.chunk.text) if facts else ()
+    told = (unit.quote for unit in units if unit and all(fact.search(unit.quote) for fact in facts))
+    return next((quote for quote in told if len(quote) <= room), "")
 
 
 def _opening(hit: ScoredChunk) -> str:
