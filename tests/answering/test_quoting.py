@@ -293,6 +293,21 @@ def test_a_second_section_comes_only_for_what_the_first_leaves_open():
     ]
 
 
+def test_a_section_that_says_little_is_shown_with_the_first_part_below_it():
+    def part(text, position, *path):
+        chunk = Chunk(text, "https://shop.example/tickets", "Tickets", path, text, position, "en")
+        return ScoredChunk(chunk, 0.9 - position / 2)
+
+    lead = "Get your ticket for the fair here. Coming soon!"
+    below = part("Write to the stall to reserve.", 1, "Tickets", "By letter")
+    shown = [claim.text for claim in claims_of("how do I get a ticket", part(lead, 0, "Tickets"), below)]
+    assert [lead in shown[0], "Write to the stall" in shown[-1], len(shown)] == [True, True, 2]
+    long = part(f"{lead} {'It is a fine fair. ' * 20}", 0, "Tickets")
+    assert len(claims_of("how do I get a ticket", long, below)) == 1
+    other = part("Write to the stall to reserve.", 1, "Prices", "By letter")
+    assert len(claims_of("how do I get a ticket", part(lead, 0, "Tickets"), other)) == 1
+
+
 def test_an_older_edition_is_not_shown_below_a_newer_one():
     fair = "https://shop.example/fair"
     new = section("Delivery", "Delivery takes two days.", 0.9, f"{fair}/2025/help")

@@ -52,6 +52,8 @@ OPEN = 0.25
 """Share of the question's weight from which on words that the first section lacks need another one."""
 NEAR = 0.75
 """A further section must have at least this share of the first one's score."""
+SAYS_LITTLE = 350
+"""Length up to which a section is shown with the first part below it: what it leads to may be the answer."""
 LONGEST_LEAD = 200
 """Maximum length of a sentence that is shown because the next one refers back to it."""
 SAYS = 6
@@ -168,6 +170,10 @@ class QuotingWriter:
         shown = [chunk_words(first.chunk)]
         for source in order[1:]:
             hit, unit = chunks[source], best[source].unit
+            if _is_next_part(hit.chunk, first.chunk):
+                needed.append(source)
+                shown.append(chunk_words(hit.chunk))
+                continue
             if hit.score < NEAR * first.score or _size(unit.text) > LONGEST_UNIT:
                 continue
             edition = edition_of(hit.chunk.url)
@@ -183,6 +189,17 @@ class QuotingWriter:
                 needed.append(source)
                 shown.append(chunk_words(hit.chunk))
         return needed[: len(MOST_CHARS) - 1]
+
+
+def _is_next_part(chunk: Chunk, first: Chunk) -> bool:
+    """Return whether a chunk is the first part below a section that says little by itself."""
+    above = first.heading_path
+    return (
+        (chunk.url, chunk.position) == (first.url, first.position + 1)
+        and _size(first.text) <= SAYS_LITTLE
+        and len(chunk.heading_path) > len(above) > 0
+        and chunk.heading_path[: len(above)] == above
+    )
 
 
 def _section(
