@@ -26,6 +26,7 @@ from urllib.parse import urlsplit
 
 from crawler.extractors.hours import tells_hours
 from crawler.extractors.html.metadata import TITLE_SEPARATOR
+from crawler.judging.page_kinds import LISTING
 from crawler.page import Block, Page, content_hash
 
 AT_THE_EDGE = 50
@@ -72,7 +73,8 @@ class Template:
             blocks = tuple(_Cleaning(shares, kept).of(blocks))
         if self.headings:
             blocks = tuple(map(self._below_own_heading, blocks))
-        if page.title in self.titles and urlsplit(page.url).path != "/":
+        # The headings of a list are those of its posts.
+        if page.title in self.titles and page.kind != LISTING and urlsplit(page.url).path != "/":
             tops = (block.heading_path[0] for block in blocks if block.heading_path)
             title = next((top for top in tops if fingerprint(top) not in self.shared_headings), title)
         if title == page.title and blocks == page.blocks:

@@ -339,6 +339,7 @@ def test_a_page_is_called_by_its_heading_if_many_pages_have_its_title() -> None:
     assert read.clean(headed(20, "Lamp Works")).title == "Lamp 20"
     assert read.clean(headed(20, "The lamp 20")).title == "The lamp 20"
     assert read.clean(page(20, own(20), title="Lamp Works")).title == "Lamp Works", "it has no heading"
+    assert read.clean(replace(headed(20, "Lamp Works"), kind="listing")).title == "Lamp Works"
     start = headed(0, "Lamp Works", "/")
     assert read.clean(replace(start, url="https://x.example/")).title == "Lamp Works"
 
