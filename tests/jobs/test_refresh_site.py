@@ -226,7 +226,7 @@ def test_a_small_site_has_too_few_sections_for_a_choice_of_floor(owner):
 def test_the_choice_of_floor_changes_the_outcome_and_what_an_evaluation_keeps(owner):
     owner.crawl()
     sites, engine = owner.runtime.stores.sites, owner.runtime.engine
-    asked = "What do I pay for shipping?"
+    asked = "How much is it to get an order home?"
     outcomes, fingerprints = {}, []
     check = FloorCheck((0.1,) * FEWEST, (0.59,) * FEWEST).to_json(engine.query_embedder.fingerprint)
     for choice in ("", ANSWER_MORE, REFUSE_MORE):
