@@ -14,7 +14,7 @@ _NAME = (
     r"[A-ZÀ-Þ](?:[a-zß-ÿ'’-]+|[A-ZÀ-Þ'’-]+)(?![\w-])"
 )
 _PERSON = (
-    rf"(?<![\w-]){_NAME}(?: [A-Z]\.)*(?: (?:de|van|von|da|der|den|la|le))*(?: {_NAME}){{1,2}}(?! [A-ZÀ-Þ])"
+    rf"(?<![\w'’-]){_NAME}(?: [A-Z]\.)*(?: (?:de|van|von|da|der|den|la|le))*(?: {_NAME}){{1,2}}(?! [A-ZÀ-Þ])"
 )
 """First and last name, in Latin letters."""
 _KINDS = (
