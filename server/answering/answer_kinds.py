@@ -7,6 +7,8 @@ from server.languages.loader import alternatives, compiled, every_word
 
 _PHONE = r"(?<![\w.])(?:\+|\(?0)[\d ()/.-]{6,}\d|\b\d{3}[ .-]\d{3}[ .-]\d{4}\b|\b1?-?8\d\d-[\dA-Z-]{7,}"
 _PHONE += r"|(?i:\b(?:tel|tlf|tfno|fon|phone)[.:]?\s?)\d{6,}"
+_EMAIL = r"(?<![\w.+-])[\w.+-]+(?:@|\s?[\[({]\s?at\s?[\])}]\s?)[\w-]+(?:\.\w|\s?[\[({]\s?dot\s?[\])}])"
+"""Also as it is written to hide it from collectors: info [at] example [dot] org."""
 _MONEY = "[$€£¥₩₹₽]"
 _CURRENCY = alternatives(lambda one: one.facts.currency)
 _NAME = (
@@ -26,7 +28,7 @@ _KINDS = (
         ),
     ),
     (compiled(alternatives(lambda one: one.facts.phone_asked)), re.compile(_PHONE)),
-    (compiled(alternatives(lambda one: one.facts.email_asked)), re.compile(r"[\w.+-]+@[\w-]+\.\w")),
+    (compiled(alternatives(lambda one: one.facts.email_asked)), re.compile(_EMAIL)),
 )
 
 
@@ -45,6 +47,11 @@ def expected_facts(question: str) -> tuple[re.Pattern[str], ...]:
     may be a company."""
     asks, person = _WHO
     return (*requested_facts(question), person) if asks.search(question) else requested_facts(question)
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text is the name of a person and nothing else."""
+    return _WHO[1].fullmatch(text) is not None
 
 
 def lacks_requested_fact(question: str, texts: str) -> bool:

@@ -34,6 +34,8 @@ SAMPLE = 2000
 """Pages that are looked at."""
 SHORTEST = 3
 """A title of no more characters tells nothing."""
+LONGEST_NAME = 40
+"""Of a longer name of the site, such as one with its date and place, the first part is its title."""
 SERIES = 5
 """Number of titles that are alike but for one to three words from which on only the first one is a topic."""
 
@@ -65,7 +67,10 @@ def profile(site: Site, content: ContentReader, name: str = "") -> Site:
     origins = Counter(f"{parts.scheme}://{parts.netloc}" for parts in found)
     return replace(
         site,
-        title=site.title or name or (_short(home) if start else "") or site.name,
+        title=site.title
+        or (_short(name) if len(name) > LONGEST_NAME else name)
+        or (_short(home) if start else "")
+        or site.name,
         language=language,
         origins=tuple(
             dict.fromkeys(

@@ -265,7 +265,7 @@ class Dates(Section):
     past_page: str = ""
     """Note on a page of a past {year}."""
     past_event: str = ""
-    """Note on a page about an event that ended on a past {date}."""
+    """Note on a page about an event or a deadline that was on a past {date}."""
     written: str = ""
     """A date of {day}, {month} and {year}; {month} is the name of the month, {Month} has a capital, and
     {number} is its number."""

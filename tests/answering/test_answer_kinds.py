@@ -54,6 +54,15 @@ def test_a_phone_number_is_known_by_its_form_or_by_what_is_before_it(text):
     assert lacks_requested_fact("what is the phone number", "Lot 984700000")
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["info@mill.example", "info [at] mill [dot] example", "info[at]mill.example", "info (at) mill.example"],
+)
+def test_an_email_address_is_known_also_as_it_is_written_to_hide_it(text):
+    assert not lacks_requested_fact("what is your email address", f"Write to {text}")
+    assert lacks_requested_fact("what is your email address", "Meet us [at the mill] or @mill")
+
+
 def test_an_answer_can_do_without_a_name():
     assert not requested_facts("who funds the mill")
     assert not lacks_requested_fact("who funds the mill", "A foundation pays for it.")

@@ -151,6 +151,20 @@ def test_a_section_that_goes_on_in_another_chunk_says_so():
     assert claim.text.partition("\n\n")[2] == "…\n\n1. Ask for a label.\n2. Pack the lamp.\n\n…"
 
 
+def test_between_parts_of_a_list_nothing_is_left_out_but_what_introduces_it_again():
+    path, url = ("Lamps", "Returns"), "https://shop.example/a"
+    lead = "If you send a lamp back, you promise this about the lamp and its box:"
+    texts = (f"{lead}\n5. The lamp is cold.", f"{lead}\n6. The lamp is in its box.\n7. The box is dry.")
+    parts = [Chunk(str(n), url, "Lamps", path, text, n, "en") for n, text in enumerate(texts)]
+    hits = [ScoredChunk(part, 0.9, {ODDS: 0.9}) for part in parts]
+    writer = QuotingWriter(Rarity(EqualWords()), page=lambda url: parts)
+    asked = "Must a cold lamp be in a box that is dry?"
+    shown = "".join(
+        claim.before + claim.text for claim in writer.write(Question(asked, "shop"), Query(asked, "en"), hits)
+    )
+    assert "…" not in shown[shown.index("cold.") : shown.index("dry.")]
+
+
 @pytest.mark.parametrize(
     ("neighbour", "shown"),
     [
@@ -349,6 +363,12 @@ def test_a_section_that_answers_in_the_same_words_is_not_shown_again():
     other = section("Wax lamps", "Wax lamps burn for five hours.", odds=0.9)
     assert len(claims_of("how long do lamps burn", *same)) == 1
     assert len(claims_of("how long do lamps burn", *same, other)) == 2
+
+
+def test_all_people_of_a_page_are_shown_who_do_what_is_asked_for():
+    people = [section(name, "Repairs of lamps", odds=1.0) for name in ("Jane Fox", "Ana María Ruiz")]
+    shown = [claim.text.partition("\n")[0] for claim in claims_of("who repairs lamps", *people)]
+    assert [heading.split("](")[0][-8:] for heading in shown] == ["Jane Fox", "ría Ruiz"]
 
 
 def test_each_of_several_sections_is_shorter_than_one_alone():

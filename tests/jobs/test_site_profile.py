@@ -1,6 +1,7 @@
 """What a site offers to be asked, found on its own pages."""
 
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -105,3 +106,16 @@ def test_a_question_as_long_as_a_paragraph_and_one_asked_twice_are_not_offered_a
 def test_headings_and_titles_that_say_nothing_without_their_page_are_not_offered(suggestions):
     pages = {"overview": ("What's next?", "More"), "lamps": ("Step 2", "Which lamps may stand outside?")}
     assert suggestions(pages) == ["Which lamps may stand outside?", "Lamps"]
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("Lantern Fair 2025 | July 14th-20th 2025 | Prague, Czech Republic", "Lantern Fair 2025"),
+        ("Lantern Fair | Prague", "Lantern Fair | Prague"),
+    ],
+)
+def test_of_a_long_name_of_the_site_the_first_part_is_its_title(suggestions, name, title):
+    suggestions({"delivery": ("Islands",)})
+    unnamed = replace(suggestions.site, title="")
+    assert profile(unnamed, suggestions.content.live, name).title == title

@@ -16,8 +16,8 @@ from itertools import pairwise
 from urllib.parse import urldefrag, urlsplit
 
 from crawler.judging.page_kinds import BYLINE, SAYS_ITS_DATE, edition_of
-from server.answering.answer_kinds import expected_facts
-from server.answering.ranking import ODDS, RIVAL
+from server.answering.answer_kinds import expected_facts, is_name
+from server.answering.ranking import ODDS, RIVAL, last_heading
 from server.answering.shortcuts.overview import is_prose
 from server.answering.understanding.discourse import introduces, is_label, refers_back
 from server.answering.verifying.untrusted import trusted_units
@@ -66,11 +66,13 @@ _WIDE = re.compile("[\u2e80-\U0010ffff]")
 
 @dataclass(frozen=True, slots=True)
 class _Room:
-    """How much of a section is shown, and whether neighbouring chunks that are not shown belong to it."""
+    """How much of a section is shown, whether neighbouring chunks that are not shown belong to it, and the
+    text of the part before it if that is shown: what introduces a list is in each of the list's parts."""
 
     most: int
     is_begun: bool
     goes_on: bool
+    before: str
 
 
 class QuotingWriter:
@@ -151,7 +153,12 @@ class QuotingWriter:
         parts = [one for one in self._page(chunk.url) if one.id not in shown and _is_of_section(one, chunk)]
         # A chunk that was widened by its neighbours holds their texts.
         places = {one.position for one in parts if one.text not in chunk.text}
-        return _Room(most, chunk.position - 1 in places, chunk.position + 1 in places)
+        before = (
+            one.text
+            for one in self._page(chunk.url)
+            if one.id in shown and one.position == chunk.position - 1
+        )
+        return _Room(most, chunk.position - 1 in places, chunk.position + 1 in places, next(before, ""))
 
     def _further(
         self,
@@ -181,7 +188,8 @@ class QuotingWriter:
             if is_older and str(edition) not in question.text and not compares(question.text):
                 continue
             words = frozenset(text_tokens(unit.text, hit.chunk.language))
-            if words and any(words <= others for others in shown):
+            says_it_again = any(words <= others for others in shown)
+            if words and says_it_again and not _is_of_another_person(hit.chunk, first.chunk):
                 continue
             adds = sum(weight for token, weight in left.items() if token in chunk_words(hit.chunk)) / total
             may_answer = hit.scores.get(ODDS, 0.0) >= RIVAL * first.scores.get(ODDS, 1.0)
@@ -199,6 +207,14 @@ def _is_next_part(chunk: Chunk, first: Chunk) -> bool:
         and _size(first.text) <= SAYS_LITTLE
         and len(chunk.heading_path) > len(above) > 0
         and chunk.heading_path[: len(above)] == above
+    )
+
+
+def _is_of_another_person(chunk: Chunk, first: Chunk) -> bool:
+    """Return whether a chunk says of one person what `first` says of another, such as their office."""
+    people = {last_heading(one) for one in (chunk, first)}
+    return (
+        (chunk.url, chunk.text) == (first.url, first.text) and len(people) == 2 and all(map(is_name, people))
     )
 
 
@@ -225,7 +241,7 @@ def _section(
         quotation = Quotation(best.source, shown, found, marked, links)
         focus = (answering or best.unit).text
     text = quotation.markdown
-    is_begun = room.is_begun or _is_cut(found[: places.start])
+    is_begun = room.is_begun or _is_cut([one for one in found[: places.start] if one.text not in room.before])
     if is_begun and shown[0].kind is not UnitKind.ROW:  # a table begins with its head
         text = f"… {text}" if shown[0].kind is UnitKind.SENTENCE else f"…\n\n{text}"
     if room.goes_on or _is_cut(found[places.stop :]):
