@@ -61,7 +61,8 @@ class CrawlLimits(BaseModel):
     contact: str = ""
     """Web or e-mail address in the User-Agent header, so that website owners can reach you."""
     allow_private: bool = False
-    """1 allows all crawls to connect to private networks and to this machine."""
+    """1 permits every site to be crawled at its own start addresses, also in private networks and on this
+    machine."""
 
     use_sitemaps: bool = True
     """1 reads sitemaps. 0 only follows links."""
@@ -117,7 +118,8 @@ class CrawlLimits(BaseModel):
     render_max_bytes: int = Field(default=52_428_800, ge=1)
     """Most data that one page in the browser may load, in bytes."""
     browser: str = ""
-    """Path of the browser. Empty: Chromium or Chrome on the PATH, or the one that Playwright installed."""
+    """Path of the browser. Empty: chromium-headless-shell, Chromium or Chrome, whichever is found first on
+    the PATH, or else the one that Playwright installed."""
     browser_sandbox: bool = True
     """0 starts the browser without its sandbox. Root has no sandbox, so pages are opened in a browser only
     if this is 0."""

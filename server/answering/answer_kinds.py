@@ -1,4 +1,5 @@
-"""Questions for a price, a phone number, an email address or a person, and what their answers contain."""
+"""Questions for a price, a phone number, an email address, a person or a contact, and what their answers
+contain."""
 
 import re
 from functools import lru_cache
@@ -33,6 +34,10 @@ _KINDS = (
 
 
 _WHO = (compiled(alternatives(lambda one: one.facts.person_asked)), re.compile(_PERSON))
+_WHOM_TO_ASK = (
+    compiled(alternatives(lambda one: one.facts.contact_asked)),
+    re.compile(f"{_EMAIL}|{_PHONE}"),
+)
 
 
 @lru_cache(maxsize=1000)
@@ -43,10 +48,10 @@ def requested_facts(question: str) -> tuple[re.Pattern[str], ...]:
 
 @lru_cache(maxsize=1000)
 def expected_facts(question: str) -> tuple[re.Pattern[str], ...]:
-    """Return these patterns and that of a person's name, without which an answer can do: who funds something
-    may be a company."""
-    asks, person = _WHO
-    return (*requested_facts(question), person) if asks.search(question) else requested_facts(question)
+    """Return these patterns and those of a person's name or of an address to write to or number to call, if
+    one is asked for. An answer can do without these: who funds something may be a company."""
+    others = (fact for asks, fact in (_WHO, _WHOM_TO_ASK) if asks.search(question))
+    return (*requested_facts(question), *others)
 
 
 def is_name(text: str) -> bool:

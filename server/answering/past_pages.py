@@ -5,12 +5,13 @@ from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from functools import lru_cache
 
-from crawler.judging.page_kinds import POST, SAYS_ITS_DATE
+from crawler.judging.page_kinds import LEGAL, POST, SAYS_ITS_DATE
 from server.answering.phrases import past_event, past_page
 from server.answering.verifying.citations import with_markers
 from server.answering.verifying.dates import dates
 from server.domain.answer import Answer, Citation
 from server.domain.chunk import Chunk, PageWords
+from server.domain.sentences import plain_title
 
 LONGEST = 300
 """Characters of a line that is searched for dates."""
@@ -66,6 +67,8 @@ class PastPages:
             (one for one in page if cited.quote in one.text or PageWords(one.text).hold(cited.quote)), page[0]
         )
         ended = date.fromisoformat(chunk.ended) if chunk.ended else event_end(chunk, page)
+        if ended and chunk.kind == LEGAL and not chunk.ended:
+            return ""  # the terms of a fair, which name its days, hold as long as anybody asks
         if ended and chunk.kind != POST:
             return past_event(language, ended) if ended < today else ""
         year = int(chunk.dated[:4]) if chunk.kind == POST and chunk.dated else today.year
@@ -75,7 +78,8 @@ class PastPages:
 def event_end(section: Chunk, page: Sequence[Chunk]) -> date | None:
     """Return the last day that a page gives for an event: of a range of days, or a day with a time. None if
     neither the section, its headings nor the top of the page give one, or if a day there lacks its year."""
-    near = [day for line in (section.title, *section.heading_path) for day in _event_days(line)]
+    # What follows the page's own title is the name of the site, which may say when its event takes place.
+    near = [day for line in (plain_title(section.title), *section.heading_path) for day in _event_days(line)]
     near += [day for chunk in (section, page[0]) for day in _days_of(chunk)]
     if not near or not all(near):
         return None

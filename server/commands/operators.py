@@ -20,7 +20,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     actions.add_parser("list", help="everybody with role, second factor and sites")
     inviting = actions.add_parser("invite", help="print a one-time link that creates an account")
     inviting.add_argument("email")
-    inviting.add_argument("role", choices=[role.value for role in Role], nargs="?", default=Role.OWNER.value)
+    inviting.add_argument(
+        "role",
+        choices=[role.value for role in Role],
+        nargs="?",
+        default=Role.OWNER.value,
+        help="default: %(default)s",
+    )
     inviting.add_argument("--site", action="append", metavar="ID", help="only this site; may be repeated")
     resetting = actions.add_parser("reset", help="print a one-time link that sets a new password")
     resetting.add_argument("email")

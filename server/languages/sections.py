@@ -300,6 +300,8 @@ class Facts(Section):
     email_asked: Pattern = Pattern("")
     person_asked: Pattern = Pattern("")
     """Questions for somebody's name, not for whom to ask or who may do something."""
+    contact_asked: Pattern = Pattern("")
+    """Questions for whom to write to or call."""
     no_person: Words = ()
     """Words with a capital that are in no person's name: "Committee"."""
 

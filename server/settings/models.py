@@ -21,12 +21,13 @@ class ModelSettings(Group):
     }
 
     openai_api_key: Annotated[str, SECRET, Changeable("chat")] = ""
-    """API key of the model provider. Empty: no model is called."""
+    """API key of the model provider. If it is empty, a chat model is only called if OPENAI_BASE_URL and
+    CHAT_MODEL are set."""
     openai_base_url: Annotated[WebAddress, Changeable("chat")] = ""
     """Address of an OpenAI-compatible API, such as http://127.0.0.1:11434/v1 for Ollama. Empty: OpenAI."""
     chat_model: Annotated[str, Changeable("chat")] = ""
-    """Name of the chat model. Empty: gpt-4o-mini if there is an API key, otherwise answers quote the
-    pages."""
+    """Name of the chat model. Empty: gpt-4o-mini if there is an API key, otherwise no chat model is
+    called and answers quote the pages."""
     embedding_model: Annotated[str, Changeable("embedding")] = ""
     """Name of the provider's embedding model, or a folder with an ONNX model: a path that begins with /, ./,
     ../ or ~/. Empty: all-MiniLM-L6-v2, which is built in and reads English."""

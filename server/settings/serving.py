@@ -65,8 +65,8 @@ class ServingSettings(Group):
     `keys rotate`, when the tokens that they signed have expired."""
     private_hosts: Annotated[str, Changeable("network")] = ""
     """Hosts and networks of your own that Docent may connect to, such as
-    wiki.lan,10.0.0.7:8080,192.168.0.0/24. It refuses all others: crawls, sources, webhooks, mail and models.
-    Addresses in the environment are permitted for their own purpose."""
+    wiki.lan,10.0.0.7:8080,192.168.0.0/24. It refuses all others: crawls, sources, webhooks, mail, models and
+    single sign-on. Addresses in the environment are permitted for their own purpose."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Least severe messages to log: debug, info, warning or error."""
     log_format: Literal["text", "json"] = "text"

@@ -50,7 +50,8 @@ class Tuning(Group):
     hyde: bool = False
     """1 also searches for a made-up passage that could answer the question (HyDE)."""
     routing: bool = True
-    """1 answers greetings and small talk at once. 0 treats them like any question."""
+    """1 answers small talk, wishes for a person, complaints, emergencies, questions about the whole site and
+    those that the card of facts answers without a search. 0 searches the pages for all of them."""
     clarify: bool = True
     """1 asks back when a question can be understood in two ways."""
     glossary: bool = True

@@ -45,7 +45,7 @@ def test_who_is_asked_for_is_a_name(question, text, is_name):
     ["who can I ask", "who may join", "who is this for", "wer darf mitmachen", "what is the chair made of"],
 )
 def test_who_may_do_something_is_no_question_for_a_name(question):
-    assert not expected_facts(question)
+    assert not any(fact.search("Jane Fox") for fact in expected_facts(question))
 
 
 @pytest.mark.parametrize("text", ["Taxis: Tlf 984700000", "Call +44 20 7946 0000", "phone: 555123456"])
@@ -61,6 +61,32 @@ def test_a_phone_number_is_known_by_its_form_or_by_what_is_before_it(text):
 def test_an_email_address_is_known_also_as_it_is_written_to_hide_it(text):
     assert not lacks_requested_fact("what is your email address", f"Write to {text}")
     assert lacks_requested_fact("what is your email address", "Meet us [at the mill] or @mill")
+
+
+@pytest.mark.parametrize(
+    "question", ["who do i write to", "someone was rude, where can i report that", "who to call"]
+)
+def test_whom_to_write_to_or_call_is_an_address_or_a_number(question):
+    [contact] = expected_facts(question)
+    assert contact.search("care@mill.example")
+    assert contact.search("+44 20 7946 0000")
+    assert not contact.search("Write to Jane Fox.")
+    assert not requested_facts(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["phone nr for the mill", "whats the email for the press", "email of the chair", "number i can ring"],
+)
+def test_a_number_or_an_address_is_asked_for_in_short(question):
+    assert requested_facts(question)
+
+
+@pytest.mark.parametrize(
+    "question", ["which email client is best", "how big is the phone", "will you email me"]
+)
+def test_what_only_names_an_email_or_a_phone_asks_for_none(question):
+    assert not expected_facts(question)
 
 
 def test_an_answer_can_do_without_a_name():

@@ -3,8 +3,8 @@
 import pytest
 
 from server.answering.answer_kinds import lacks_requested_fact
-from server.answering.grading import DEFAULT_FLOOR, IN_OTHER_WORDS, OTHER_THING, EvidenceGrader
-from server.answering.ranking import COMPARISONS, LEARNED
+from server.answering.grading import DEFAULT_FLOOR, IN_OTHER_WORDS, OTHER_THING, UNSURE, EvidenceGrader
+from server.answering.ranking import COMPARISONS, LEARNED, ODDS
 from server.answering.understanding.question_words import content_text, editions, lacks_edition, names
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question
@@ -116,6 +116,40 @@ def test_the_price_of_another_thing_is_no_answer(question, heading, text, nearne
 @pytest.mark.parametrize("sign", ["lacks_fact", "unknown_name", "other_edition"])
 def test_each_sign_against_an_answer_lowers_the_answerability(sign, by):
     assert LEARNED[by]["answer"][sign] < 0
+
+
+@pytest.mark.parametrize(
+    ("rival", "is_shown"),
+    [(0.2, True), (0.3, False)],
+    ids=["no other section comes near", "another one does"],
+)
+def test_a_section_that_no_other_one_comes_near_is_shown_with_doubt_from_half_the_floor_on(rival, is_shown):
+    def hit(name, likely):
+        chunk = Chunk(
+            name, f"https://shop.example/{name}", "Fair", (name,), "Posters hang in hall two.", 0, "en"
+        )
+        scores = {"tokens": 0.5, "headline": 0.2, "sentence": 0.1, ODDS: likely}
+        return ScoredChunk(chunk, 0.9 * likely, scores, sentence=chunk.text)
+
+    grader = EvidenceGrader(Rarity(EqualWords()))
+    query = Query("what paper size for a poster", "en")
+    hits = [hit("Posters", 1.0), hit("Badges", rival)]
+    assert UNSURE * DEFAULT_FLOOR < grader.answerability(query, hits[:1]) < DEFAULT_FLOOR
+    graded = grader.grade(query, hits)
+    assert bool(graded.kept) == is_shown
+    assert graded.is_doubtful == is_shown
+
+
+def test_a_section_without_the_kind_of_fact_that_is_asked_for_is_shown_with_doubt():
+    def doubtful(text):
+        chunk = Chunk("1", "https://shop.example/a", "Repairs", ("Repairs",), text, 0, "en")
+        hit = ScoredChunk(chunk, 0.9, {"tokens": 5.0, "headline": 5.0, "sentence": 0.9}, sentence=text)
+        return (
+            EvidenceGrader(Rarity(EqualWords())).grade(Query("who can I write to", "en"), [hit]).is_doubtful
+        )
+
+    assert doubtful("Our workshop repairs lamps.")
+    assert not doubtful("Write to repairs@shop.example.")
 
 
 def test_an_answerable_question_is_over_the_floor_and_one_about_what_the_site_lacks_is_under_it(shop):

@@ -155,8 +155,8 @@ def test_a_section_that_a_later_step_adds_is_compared_too(shop, embedder, ranker
     compared = comparer.refine(query, [says, *found], 10)
     assert names(compared) == ["says", "vague"]
     by_the_search = ranker.refine(query, [says, hit("vague", "Lamps and more lamps.", 0.5)], 10)
-    assert grader.answerability(query, compared) == pytest.approx(
-        grader.answerability(query, by_the_search), abs=0.01
+    assert grader.answerability(query, compared[:1]) == pytest.approx(
+        grader.answerability(query, by_the_search[:1]), abs=0.01
     )
 
 

@@ -1,5 +1,6 @@
 """Answers say of past events and old posts that they are past."""
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -91,6 +92,17 @@ def test_the_last_day_on_the_page_counts():
 def test_the_dates_of_an_event_stand_at_the_top_of_its_page():
     lead = Chunk("lead", URL, "Lamp fair", (), "17–23 July 2023, Prague", 0, "en")
     assert note(lead, chunk()) == "What this page is about ended on 23 July 2023."
+
+
+def test_the_days_in_the_name_of_the_site_are_not_those_of_each_page():
+    named = replace(chunk(), title="Lamp fair | 17–23 July 2023 | Prague")
+    assert event_end(named, [named]) is None
+    assert event_end(replace(named, title="Lamp fair 17–23 July 2023"), [named]) == date(2023, 7, 23)
+
+
+def test_the_terms_of_a_past_event_hold():
+    terms = chunk("The fair in hall two is on 17–23 July 2023.", kind="legal")
+    assert note(terms) == ""
 
 
 @pytest.mark.parametrize("language", ["en", "de", "fr", "es", "it", "pt", "ru", "ar", "ja", "ko", "zh"])

@@ -276,3 +276,16 @@ def test_headings_within_headings_do_not_multiply_a_page(read) -> None:
     ).page.blocks
     assert [block.text for block in blocks][1:] == [f"Text {number}." for number in range(100)]
     assert max(sum(map(len, block.heading_path)) for block in blocks) < 4000
+
+
+def test_a_row_whose_other_cells_are_empty_is_a_row(read):
+    table = "<table><tr><th>Rule</th><th>Note</th></tr><tr><td>Lamps go out.</td><td></td></tr></table>"
+    assert "Rule\tNote\nLamps go out.\t" in [
+        block.text for block in read(f"<main>{FILLER}{table}</main>").page.blocks
+    ]
+
+
+@pytest.mark.parametrize("tag", ["del", "s", "strike"])
+def test_what_is_struck_out_is_not_read(read, tag):
+    page = read(f"<main>{FILLER}<p>Send it until <{tag}>27 January</{tag}> 3 February.</p></main>").page
+    assert page.text.endswith("Send it until 3 February.")

@@ -12,6 +12,8 @@ from server.domain.sentences import main_first, plain_title
         ("第 6 章 メンテナンスと更新", "メンテナンスと更新"),
         ("6장. 유지 관리", "유지 관리"),
         ("Appendix K. PostgreSQL Limits", "PostgreSQL Limits"),
+        ("Appendix A - Sample letter", "Sample letter"),
+        ("Chapter 3 - Lamps", "Lamps"),
         ("10.8. DHCP", "DHCP"),
         ("F.22. lo", "lo"),
         ("3.5", "3.5"),

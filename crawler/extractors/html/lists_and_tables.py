@@ -277,7 +277,9 @@ def table_lines(element: _Element, dropped: Callable[[_Element], bool], repeats:
         line.fill()
         above = line.below
         if any(line.cells):
-            lines.append("\t".join(line.cells).rstrip("\t"))
+            text = "\t".join(line.cells).rstrip("\t")
+            # A row whose other cells are empty is still one, also if it follows a sentence.
+            lines.append(text if "\t" in text or len(own) < 2 else f"{text}\t")
     return lines
 
 
