@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 from urllib.parse import urldefrag, urlsplit
 
 from crawler.judging.page_kinds import BYLINE, SAYS_ITS_DATE, edition_of
@@ -75,6 +76,13 @@ class _Room:
     before: str
 
 
+class _Links(NamedTuple):
+    pairs: list[tuple[str, str]]
+    """(address, words)."""
+    sure: set[str]
+    """Words that are a link wherever they occur."""
+
+
 class QuotingWriter:
     """Implements Writer; never fails."""
 
@@ -135,11 +143,8 @@ class QuotingWriter:
         for source in chosen:
             hit = chunks[source]
             link = heading_link(hit.chunk, chunks, evidence.weights)
-            links = [
-                (url, words)
-                for url, words in _unambiguous(self._links(hit.chunk.url), hit.chunk.text)
-                if not (words.casefold() in self._title and _is_home(url, hit.chunk.url))
-            ]
+            links = _links_within(self._links(hit.chunk.url), hit.chunk, self._page(hit.chunk.url))
+            links.pairs[:] = [pair for pair in links.pairs if not self._names_home(pair, hit.chunk.url)]
             # Of several sections, the sentence that answers was marked in one of five; alone in half, and
             # rarely where another one is as good.
             is_marked = len(chosen) == 1 and lead.get(source, 1.0) >= CLEAR and not _is_any(best[source])
@@ -148,6 +153,9 @@ class QuotingWriter:
             text = section.text if places[source] == before else f"### {link}\n\n{section.text}"
             yield replace(section, text=text, before="\n\n" if before else "")
             before = places[source]
+
+    def _names_home(self, link: tuple[str, str], page: str) -> bool:
+        return link[1].casefold() in self._title and _is_home(link[0], page)
 
     def _room(self, chunk: Chunk, most: int, shown: Collection[str]) -> _Room:
         parts = [one for one in self._page(chunk.url) if one.id not in shown and _is_of_section(one, chunk)]
@@ -223,7 +231,7 @@ def _section(
     found: Sequence[Unit],
     best: Support,
     room: _Room,
-    links: Sequence[tuple[str, str]],
+    links: _Links,
     is_marked: bool,
 ) -> Claim:
     """Return the section as one claim, with the page's links and, if wanted, the answering unit marked. Where
@@ -233,12 +241,12 @@ def _section(
     shown = [found[place] for place in places]
     if best.unit.kind is UnitKind.STEP:  # steps answer together
         steps = [unit for unit in shown if unit.block == best.unit.block]
-        quotation = Quotation(best.source, shown, found, links=links)
+        quotation = Quotation(best.source, shown, found, None, *links)
         focus = Quotation(best.source, steps, found).quote
     else:
         answering = _answering(found, best, places)
         marked = answering if is_marked and len(shown) > 1 else None
-        quotation = Quotation(best.source, shown, found, marked, links)
+        quotation = Quotation(best.source, shown, found, marked, *links)
         focus = (answering or best.unit).text
     text = quotation.markdown
     is_begun = room.is_begun or _is_cut([one for one in found[: places.start] if one.text not in room.before])
@@ -358,14 +366,45 @@ def _is_whole_alone(found: Sequence[Unit], best: Support) -> bool:
     return MOST_CHARS[1][0] < _length(found, whole) <= MOST_CHARS[0][0]
 
 
-def _unambiguous(links: Sequence[tuple[str, str]], text: str) -> list[tuple[str, str]]:
-    """Return the links whose words occur in a text and lead to one page: which one
-    of four links "Office guide" is meant is unknown."""
-    pages: dict[str, set[str]] = {}
-    within = [link for link in links if link[1] in text]
-    for address, words in within:
-        pages.setdefault(words, set()).add(urldefrag(address).url.rstrip("/"))
-    return [link for link in within if len(pages[link[1]]) == 1]
+def _links_within(links: Sequence[tuple[str, str]], chunk: Chunk, page: Sequence[Chunk]) -> _Links:
+    """Return the links whose words occur in a chunk and lead to one page. Which one of four links "here" is
+    meant is known if the word occurs four times on the page, and once in the chunk."""
+    said: dict[str, list[str]] = {}
+    for address, words in links:
+        if words in chunk.text:
+            said.setdefault(words, []).append(address)
+    found = _Links([], set())
+    for words, addresses in said.items():
+        leads_to_one = len({urldefrag(address).url.rstrip("/") for address in addresses}) == 1
+        if not (leads_to_one and " " in words):
+            longer = [other for _, other in links if words in other != words]
+            before, within, everywhere = _times(words, longer, chunk, page)
+            if within == 1 and everywhere == len(addresses):
+                found.pairs.append((addresses[before], words))
+                found.sure.add(words)
+                continue
+        if leads_to_one:
+            found.pairs.append((addresses[0], words))
+            if words[0].isupper() and origin_of(addresses[0]) != origin_of(chunk.url):
+                found.sure.add(words)  # a name, such as PayPal; menus lead to the site's own pages
+    return found
+
+
+def _times(words: str, longer: Sequence[str], chunk: Chunk, page: Sequence[Chunk]) -> tuple[int, int, int]:
+    """Return how often words occur on a page before a chunk, in the chunk, and on the whole page, not counting
+    those within `longer` words; zeros if they do not occur once in the chunk."""
+    whole = re.compile(rf"(?<!\w){re.escape(words)}(?!\w)")
+
+    def count(text: str) -> int:
+        for other in longer:
+            text = text.replace(other, "")
+        return len(whole.findall(text))
+
+    if count(chunk.text) != 1:
+        return 0, 0, 0
+    counts = {one.position: count(one.text) for one in page if words in one.text}
+    before = sum(times for position, times in counts.items() if position < chunk.position)
+    return before, 1, sum(counts.values())
 
 
 def _items(found: Sequence[Unit], block: range) -> list[range]:
