@@ -391,7 +391,7 @@ def _links_within(links: Sequence[tuple[str, str]], chunk: Chunk, page: Sequence
 
 
 def _times(words: str, longer: Sequence[str], chunk: Chunk, page: Sequence[Chunk]) -> tuple[int, int, int]:
-    """Return how often words occur on a page before a chunk, in the chunk, and on the whole page, not counting
+    """Return how often words occur on a page before a chunk, in it, and on the whole page, without
     those within `longer` words; zeros if they do not occur once in the chunk."""
     whole = re.compile(rf"(?<!\w){re.escape(words)}(?!\w)")
 
