@@ -123,10 +123,10 @@ class Template:
         for end in self.title_ends:
             if title.endswith(end) and len(title) > len(end):
                 return title[: -len(end)]
-        # A few titles have another separator than most.
-        separators = list(TITLE_SEPARATOR.finditer(title)) if self.site_name else []
-        if separators and separators[-1].start() and title[separators[-1].end() :] == self.site_name:
-            return title[: separators[-1].start()]
+        # A few titles have another separator than most, and the name of a site may have separators itself.
+        for separator in TITLE_SEPARATOR.finditer(title) if self.site_name else ():
+            if separator.start() and title[separator.end() :] == self.site_name:
+                return title[: separator.start()]
         return title
 
     def _shares(self, language: str) -> Mapping[str, int]:

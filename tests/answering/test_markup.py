@@ -2,13 +2,18 @@ import pytest
 
 from server.answering.writing.markup import answer_html, with_links_to
 from server.answering.writing.quotation import markdown_link
-from server.domain.answer import Answer, Citation, Outcome
+from server.answering.writing.quoting import QuotingWriter
+from server.domain.answer import EMBEDDED, Answer, Citation, Outcome
+from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.question import Query, Question
+from server.retrieval.rarity import Rarity
+from tests.equal_words import EqualWords
 
 CITATION = Citation(1, "https://shop.example/help", "Help", "Free.", 'https://shop.example/help#:~:text=a"b')
 
 
-def html(text, pages=()):
-    return answer_html(Answer(Outcome.ANSWERED, text, (CITATION,), pages=pages))
+def html(text, pages=(), model="any-model"):
+    return answer_html(Answer(Outcome.ANSWERED, text, (CITATION,), pages=pages, model=model))
 
 
 def test_a_marker_links_to_the_quoted_words():
@@ -50,6 +55,18 @@ def test_nothing_hostile_survives(hostile):
     out = html(f"Before {hostile} after [1]").lower()
     for trace in ("<script", "<img", "<iframe", "<svg", 'href="javascript', 'https://evil.example"'):
         assert trace not in out
+
+
+def test_a_quotation_keeps_the_links_of_its_page_and_makes_none_of_its_words():
+    page = "https://shop.example/give"
+    text = "Give with PayPal. [go](https://evil.example) <https://evil.example>"
+    chunk = Chunk("1", page, "Give", ("Give",), text, 0, "en")
+    writer = QuotingWriter(Rarity(EqualWords()), lambda url: (("https://pay.example/shop", "PayPal"),))
+    asked = Question("how to give", "shop"), Query("how to give", "en")
+    (claim,) = writer.write(*asked, [ScoredChunk(chunk, 0.9)])
+    out = html(claim.text, model=EMBEDDED)
+    assert '<a href="https://pay.example/shop" rel="noopener">PayPal</a>' in out
+    assert 'href="https://evil.example' not in out
 
 
 def test_an_offered_page_keeps_its_link():

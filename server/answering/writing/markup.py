@@ -24,6 +24,7 @@ _cleaner = nh3.Cleaner(
 _MARKER = re.compile(r"\[(\d{1,3})\](?!\()")
 _CODE = re.compile(r"(<pre>.*?</pre>|<code[ >].*?</code>)", re.S)
 
+_LINKED = re.compile(r'<a href="([^"]*)"[^>]*>(.*?)</a>', re.S)
 _PLAIN_ADDRESS = re.compile(r"https?://[a-z0-9.-]+(?::\d+)?/[\w/.~#=&-]*", re.A)
 
 
@@ -40,20 +41,22 @@ _markdown = _Markdown("commonmark", {"html": False, "linkify": False}).enable("t
 def answer_html(answer: Answer) -> str:
     """Return safe HTML without scripts, styles, images or forms. Links are http, https or mailto.
 
-    Each marker of a known citation becomes `<a class="cite" href=LINK data-cite=N>`. Links to addresses
-    that are neither cited nor offered become plain text.
+    Each marker of a known citation becomes `<a class="cite" href=LINK data-cite=N>`. A quotation keeps the
+    links of the quoted page, which the writer of quotations sets; the page's text is escaped in it. In other
+    answers, links to addresses that are neither cited nor offered become plain text.
     """
     rendered = _markdown.render(answer.text)
     if answer.quotes_only:
         rendered = rendered.replace("<strong>", "<mark>").replace("</strong>", "</mark>")
     allowed = {url for url, _ in answer.pages} | {citation.url for citation in answer.citations}
     allowed |= {url.partition("#")[0] for url in allowed}
-    rendered = re.sub(
-        r'<a href="([^"]*)"[^>]*>(.*?)</a>',
-        lambda link: link.group() if link[1].replace("&amp;", "&").partition("#")[0] in allowed else link[2],
-        rendered,
-        flags=re.S,
-    )
+    if not answer.quotes_only:
+        rendered = _LINKED.sub(
+            lambda link: (
+                link.group() if link[1].replace("&amp;", "&").partition("#")[0] in allowed else link[2]
+            ),
+            rendered,
+        )
     known = {str(citation.number): citation for citation in answer.citations}
     parts = _CODE.split(rendered)
     linked = [part if number % 2 else _linked(part, known) for number, part in enumerate(parts)]

@@ -307,6 +307,15 @@ def test_the_sites_name_is_taken_off_a_title_with_another_separator(title: str, 
     assert template.clean(page(9, own(9), title=title)).title == own_title
 
 
+def test_the_name_of_a_site_may_have_separators() -> None:
+    name = "Lamp Fair 2025 | 17–23 July | Ghent"
+    template = learned([replace(page(n, title=f"Lamp {n}"), site_name=name) for n in range(8)])
+    assert (
+        template.clean(page(9, own(9), title=f"Terms and Conditions | {name}")).title
+        == "Terms and Conditions"
+    )
+
+
 @pytest.mark.parametrize(
     ("titles", "name"),
     [
