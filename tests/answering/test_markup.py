@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from server.answering.writing.markup import answer_html, with_links_to
@@ -67,6 +69,20 @@ def test_a_quotation_keeps_the_links_of_its_page_and_makes_none_of_its_words():
     out = html(claim.text, model=EMBEDDED)
     assert '<a href="https://pay.example/shop" rel="noopener">PayPal</a>' in out
     assert 'href="https://evil.example' not in out
+
+
+def test_email_addresses_are_links_but_not_in_code_or_other_links():
+    link = '<a href="mailto:care@shop.example" rel="noopener">care@shop.example</a>'
+    assert html("Write to care@shop.example. [1]").startswith(f"<p>Write to {link}. ")
+    assert html("**Write to care@shop.example** [1]").count(link) == 1
+    assert "mailto" not in html("`care@shop.example` and git@shop, @shop, https://x@shop.example/ [1]")
+    assert html(f"[care@shop.example]({CITATION.url})").count("<a ") == 1
+
+
+def test_a_long_word_is_searched_for_addresses_in_a_moment():
+    started = time.process_time()
+    html("a." * 50_000 + " " + "a@" * 50_000)
+    assert time.process_time() - started < 1
 
 
 def test_an_offered_page_keeps_its_link():

@@ -25,6 +25,8 @@ _MARKER = re.compile(r"\[(\d{1,3})\](?!\()")
 _CODE = re.compile(r"(<pre>.*?</pre>|<code[ >].*?</code>)", re.S)
 
 _LINKED = re.compile(r'<a href="([^"]*)"[^>]*>(.*?)</a>', re.S)
+_NO_TEXT = re.compile(r"(<a .*?</a>|<pre>.*?</pre>|<code.*?</code>|<[^>]*>)", re.S)
+_ADDRESS = re.compile(r"(?<![\w.+/-])[a-z0-9][\w.+-]*@[a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)+", re.A | re.I)
 _PLAIN_ADDRESS = re.compile(r"https?://[a-z0-9.-]+(?::\d+)?/[\w/.~#=&-]*", re.A)
 
 
@@ -60,7 +62,18 @@ def answer_html(answer: Answer) -> str:
     known = {str(citation.number): citation for citation in answer.citations}
     parts = _CODE.split(rendered)
     linked = [part if number % 2 else _linked(part, known) for number, part in enumerate(parts)]
-    return _cleaner.clean("".join(linked))
+    return _with_mail_links(_cleaner.clean("".join(linked)))
+
+
+def _with_mail_links(html: str) -> str:
+    """Return clean HTML with its e-mail addresses as links, except in links and code."""
+    if "@" not in html:
+        return html
+    parts = _NO_TEXT.split(html)
+    parts[::2] = [
+        _ADDRESS.sub(r'<a href="mailto:\g<0>" rel="noopener">\g<0></a>', part) for part in parts[::2]
+    ]
+    return "".join(parts)
 
 
 def _linked(html: str, known: dict[str, Citation]) -> str:
