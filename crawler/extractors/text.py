@@ -17,7 +17,8 @@ _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
 _SPACED_LENGTH = XPath("string-length(normalize-space(.))")
 
 BLOCK_TAGS = wordset("text.block_tags")
-APART = frozenset({"del", "ins", "s", "strike"})
+STRUCK_OUT = frozenset({"del", "s", "strike"})
+APART = STRUCK_OUT | {"ins"}
 """Elements that part what is before and behind them, also when they are left out: old and new prices."""
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 

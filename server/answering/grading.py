@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from server.answering.answer_kinds import expected_facts, lacks_requested_fact, requested_facts
+from server.answering.answer_kinds import lacks_requested_fact, requested_facts
 from server.answering.ranking import COMPARISONS, LEARNED, ODDS, RIVAL, SECTION, compared_by, section_features
 from server.answering.understanding.fact_questions import fact_questions
 from server.answering.understanding.question_words import editions, lacks_edition, names, question_words
@@ -44,9 +44,10 @@ UNSURE = 0.5
 DOUBTFUL = (0.4, 0.55, 0.65)
 """Answerability below which an answer says that it may not be one: for a section without a rival, with one,
 and with more. The more sections may answer, the less sure is any."""
-ALONE = 0.25
-"""A section answers alone if each other one is at most this much as likely to answer. It is shown from UNSURE
-of the floor on, with doubt: all five of those that were refused on thirteen sites had the answer."""
+ALONE, COMPARED = 0.25, 10
+"""A section answers alone if all the others, at least COMPARED with it, are at most ALONE times as likely to
+answer. It is shown from UNSURE of the usual floor on, with doubt: all five of those that were refused on
+thirteen sites had the answer. On a site of few sections, one is alone for anything."""
 NAMED = 0.9
 """A heading with this share of the question's weight leaves no doubt that its section is meant."""
 READ = 3
@@ -81,16 +82,12 @@ class GradedChunks:
     answerability: float | None = None
     """None when the floor does not apply, as for the themes of a site."""
     floor: float = 0.0
-    lacks_fact: bool = False
-    """Whether a kind of fact that is asked for is in none of the first ones."""
 
     @property
     def is_doubtful(self) -> bool:
         """Whether a quotation of these sections should say that it may not answer."""
         if not self.kept or self.answerability is None:
             return False
-        if self.lacks_fact:
-            return True
         first = self.kept[0].scores
         least = RIVAL * first.get(ODDS, 1.0)
         rivals = sum(hit.scores.get(ODDS, 0.0) >= least for hit in self.kept[1:])
@@ -121,10 +118,8 @@ class EvidenceGrader:
             return GradedChunks(themes[:THEMES])
         found = self.answerability(query, chunks)
         kept = [hit for hit in chunks if hit.score >= KEEP * chunks[0].score][:LIMIT]
-        first = "\n".join(hit.chunk.text for hit in kept[:READ])
-        lacks_fact = any(not fact.search(first) for fact in expected_facts(query.text))
-        answered = kept if chunks and found >= self._floor else []
-        return GradedChunks(answered, found, self._floor, lacks_fact)
+        needed = UNSURE * self._floor if self._floor <= DEFAULT_FLOOR and _is_alone(chunks) else self._floor
+        return GradedChunks(kept if chunks and found >= needed else [], found, self._floor)
 
     def unsure(self, query: Query, chunks: Sequence[ScoredChunk]) -> bool:
         """Return whether the evidence is near the floor, or above it."""
@@ -142,15 +137,12 @@ class EvidenceGrader:
         total = LEARNED[by]["answer"]["bias"] + sum(
             weight * value for weight, value in zip(_WEIGHTS[by], values, strict=True)
         )
-        sure = 1 / (1 + math.exp(-total))
-        if _is_alone(chunks):
-            sure = max(sure, min(sure / UNSURE, DOUBTFUL[0] - 0.01))
-        return min(sure, _limit(query, chunks, self._rarity))
+        return min(1 / (1 + math.exp(-total)), _limit(query, chunks, self._rarity))
 
 
 def _is_alone(chunks: Sequence[ScoredChunk]) -> bool:
-    others = [hit.scores.get(ODDS, 0.0) for hit in chunks[1:]]
-    return bool(others) and max(others) <= ALONE
+    likely = [hit.scores[ODDS] for hit in chunks if ODDS in hit.scores]
+    return len(likely) >= COMPARED and likely[0] == 1.0 and max(likely[1:]) <= ALONE
 
 
 def answer_features(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity) -> list[float]:

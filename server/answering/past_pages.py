@@ -11,7 +11,6 @@ from server.answering.verifying.citations import with_markers
 from server.answering.verifying.dates import dates
 from server.domain.answer import Answer, Citation
 from server.domain.chunk import Chunk, PageWords
-from server.domain.sentences import plain_title
 
 LONGEST = 300
 """Characters of a line that is searched for dates."""
@@ -78,8 +77,7 @@ class PastPages:
 def event_end(section: Chunk, page: Sequence[Chunk]) -> date | None:
     """Return the last day that a page gives for an event: of a range of days, or a day with a time. None if
     neither the section, its headings nor the top of the page give one, or if a day there lacks its year."""
-    # What follows the page's own title is the name of the site, which may say when its event takes place.
-    near = [day for line in (plain_title(section.title), *section.heading_path) for day in _event_days(line)]
+    near = [day for line in (section.title, *section.heading_path) for day in _event_days(line)]
     near += [day for chunk in (section, page[0]) for day in _days_of(chunk)]
     if not near or not all(near):
         return None

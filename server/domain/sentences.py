@@ -129,13 +129,13 @@ def _is_abbreviation(before: str, following: str) -> bool:
 LONGEST = 80
 _SEPARATED = re.compile(r"\s+[|–—·»]\s+")
 _SIGNS = "|".join(pattern for one in languages().values() for pattern in one.headings.chapter_signs) or "(?!)"
-_BEHIND_NUMBER = r"(?:[.:]|\s[-–—])?\s+"
+_BEHIND_NUMBER = r"(?:\s[-–—]\s+(?=\D)|[.:]?\s+)"
 _CHAPTER = compiled(
     rf"^(?:(?:{alternatives(lambda one: one.headings.chapters)})\s+(\d+){_BEHIND_NUMBER}|{_SIGNS}"
     r"|(?P<bare>\d+)[.:]\s+(?=\D))"
 )
 _SECTION = compiled(
-    rf"^(?:(?:{alternatives(lambda one: one.headings.appendices)})\s*)[A-Z\d]{{1,3}}(?:\.\d+)*"
+    rf"^(?:(?:{alternatives(lambda one: one.headings.appendices)})\s*)(?-i:[A-Z\d]{{1,3}})(?:\.\d+)*"
     rf"{_BEHIND_NUMBER}"
     r"|^[A-Z\d]{0,3}(?:\.\d+)+\.?\s+|^[A-Z]\.\s+"
 )

@@ -120,9 +120,11 @@ def _series(title: str) -> set[str]:
 
 
 def _short(title: str) -> str:
-    """The first part of a title that is no greeting; "" for a greeting alone."""
-    parts = re.split(r"\s+[|–—·»]\s+", " ".join(title.split()))
-    return next((part[:80] for part in parts if part.strip(" !.").casefold() not in GREETINGS), "")
+    """The first part of a title that is no greeting and no date; "" for a greeting alone."""
+    parts = [part for part in re.split(r"\s+[|–—·»]\s+", " ".join(title.split())) if part]
+    named = [part for part in parts if part.strip(" !.").casefold() not in GREETINGS]
+    undated = [part for part in named if not part[0].isdigit()]
+    return next((part[:80] for part in undated or named), "")
 
 
 def keep_what_was_learned(database: Database, site: Site, index: SiteIndex, journal: CrawlJournal) -> None:

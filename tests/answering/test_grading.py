@@ -119,11 +119,18 @@ def test_each_sign_against_an_answer_lowers_the_answerability(sign, by):
 
 
 @pytest.mark.parametrize(
-    ("rival", "is_shown"),
-    [(0.2, True), (0.3, False)],
-    ids=["no other section comes near", "another one does"],
+    ("rival", "count", "floor", "is_shown"),
+    [
+        (0.2, 10, DEFAULT_FLOOR, True),
+        (0.3, 10, DEFAULT_FLOOR, False),
+        (0.2, 9, DEFAULT_FLOOR, False),
+        (0.2, 10, 0.4, False),
+    ],
+    ids=["none of many comes near", "another one does", "a site of few sections", "a stricter floor"],
 )
-def test_a_section_that_no_other_one_comes_near_is_shown_with_doubt_from_half_the_floor_on(rival, is_shown):
+def test_a_section_that_no_other_one_comes_near_is_shown_with_doubt_from_half_the_floor_on(
+    rival, count, floor, is_shown
+):
     def hit(name, likely):
         chunk = Chunk(
             name, f"https://shop.example/{name}", "Fair", (name,), "Posters hang in hall two.", 0, "en"
@@ -131,25 +138,13 @@ def test_a_section_that_no_other_one_comes_near_is_shown_with_doubt_from_half_th
         scores = {"tokens": 0.5, "headline": 0.2, "sentence": 0.1, ODDS: likely}
         return ScoredChunk(chunk, 0.9 * likely, scores, sentence=chunk.text)
 
-    grader = EvidenceGrader(Rarity(EqualWords()))
+    hits = [hit("Posters", 1.0), *(hit(f"Hall {n}", rival) for n in range(1, count))]
     query = Query("what paper size for a poster", "en")
-    hits = [hit("Posters", 1.0), hit("Badges", rival)]
-    assert UNSURE * DEFAULT_FLOOR < grader.answerability(query, hits[:1]) < DEFAULT_FLOOR
+    grader = EvidenceGrader(Rarity(EqualWords()), floor)
+    assert UNSURE * floor < grader.answerability(query, hits) < DEFAULT_FLOOR
     graded = grader.grade(query, hits)
     assert bool(graded.kept) == is_shown
     assert graded.is_doubtful == is_shown
-
-
-def test_a_section_without_the_kind_of_fact_that_is_asked_for_is_shown_with_doubt():
-    def doubtful(text):
-        chunk = Chunk("1", "https://shop.example/a", "Repairs", ("Repairs",), text, 0, "en")
-        hit = ScoredChunk(chunk, 0.9, {"tokens": 5.0, "headline": 5.0, "sentence": 0.9}, sentence=text)
-        return (
-            EvidenceGrader(Rarity(EqualWords())).grade(Query("who can I write to", "en"), [hit]).is_doubtful
-        )
-
-    assert doubtful("Our workshop repairs lamps.")
-    assert not doubtful("Write to repairs@shop.example.")
 
 
 def test_an_answerable_question_is_over_the_floor_and_one_about_what_the_site_lacks_is_under_it(shop):

@@ -63,11 +63,11 @@ def test_a_quotation_keeps_the_links_of_its_page_and_makes_none_of_its_words():
     page = "https://shop.example/give"
     text = "Give with PayPal. [go](https://evil.example) <https://evil.example>"
     chunk = Chunk("1", page, "Give", ("Give",), text, 0, "en")
-    writer = QuotingWriter(Rarity(EqualWords()), lambda url: (("https://pay.example/shop", "PayPal"),))
+    writer = QuotingWriter(Rarity(EqualWords()), lambda url: (("https://paypal.example/shop", "PayPal"),))
     asked = Question("how to give", "shop"), Query("how to give", "en")
     (claim,) = writer.write(*asked, [ScoredChunk(chunk, 0.9)])
     out = html(claim.text, model=EMBEDDED)
-    assert '<a href="https://pay.example/shop" rel="noopener">PayPal</a>' in out
+    assert '<a href="https://paypal.example/shop" rel="noopener">PayPal</a>' in out
     assert 'href="https://evil.example' not in out
 
 

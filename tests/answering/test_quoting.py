@@ -95,33 +95,35 @@ def test_the_name_of_the_site_is_no_link_to_its_start_page(home):
 
 
 @pytest.mark.parametrize(
-    ("text", "linked"),
+    ("text", "others", "linked"),
     [
-        ("Read how to pack a lamp here.", True),
-        ("Read how to pack a lamp here, if you are here.", False),
-        ("Here is how to pack a lamp.", False),
+        ("Read how to pack a lamp here.", (), True),
+        ("Read how to pack a lamp here, if you are here.", (), False),
+        ("Read how to pack a lamp here.", ("https://shop.example/polish",), False),
+        ("Here is how to pack a lamp.", (), False),
     ],
 )
-def test_a_short_word_is_the_link_of_its_place_if_it_occurs_as_often_as_the_page_has_such_links(text, linked):
-    texts = ("Read how to polish a lamp here, or all of it here.", text, "Read where to post a lamp here.")
-    path, url = ("Lamps", "Care"), "https://shop.example/a"
-    page = [Chunk(str(n), url, "Lamps", path, said, n, "en") for n, said in enumerate(texts)]
-    links = [(f"https://shop.example/{name}", "here") for name in ("polish", "pack", "post")]
-    links.append(("https://shop.example/more", "all of it here"))
+def test_a_short_word_is_a_link_if_the_page_has_it_once_and_leads_it_to_one_page(text, others, linked):
+    page = [Chunk("1", "https://shop.example/a", "Lamps", ("Lamps", "Care"), text, 0, "en")]
+    links = [(address, "here") for address in ("https://shop.example/pack", *others)]
     writer = QuotingWriter(Rarity(EqualWords()), lambda url: links, page=lambda url: page)
     asked = Question("how to pack a lamp", "shop"), Query("how to pack a lamp", "en")
-    (claim,) = writer.write(*asked, [ScoredChunk(page[1], 0.9)])
+    (claim,) = writer.write(*asked, [ScoredChunk(page[0], 0.9)])
     assert ("[here](https://shop.example/pack)" in claim.text) == linked
 
 
-def test_a_name_is_a_link_to_another_site_and_a_common_word_is_none_to_the_menu_s_page():
-    links = (("https://pay.example/give", "PayPal"), ("https://shop.example/lamps", "lamps"))
+def test_the_name_of_another_site_is_a_link_to_it_and_words_of_menus_and_buttons_are_none():
+    links = (
+        ("https://www.paypal.example/give", "PayPal"),
+        ("https://shop.example/lamps", "Lamps"),
+        ("https://twitter.example/share", "Share"),
+    )
     writer = QuotingWriter(Rarity(EqualWords()), lambda url: links)
     asked = Question("how to give", "shop"), Query("how to give", "en")
-    (claim,) = writer.write(
-        *asked, [section("Give", "Give old lamps away, or give lamps a home with PayPal.")]
-    )
-    assert "lamps away, or give lamps a home with [PayPal](https://pay.example/give)" in claim.text
+    text = "Lamps light up. Share your home, or give with PayPal."
+    (claim,) = writer.write(*asked, [section("Give", text)])
+    shown = claim.text.partition("\n\n")[2].replace("**", "")
+    assert shown == "Lamps light up. Share your home, or give with [PayPal](https://www.paypal.example/give)."
 
 
 def test_a_section_of_one_sentence_needs_no_mark():

@@ -278,14 +278,14 @@ def test_headings_within_headings_do_not_multiply_a_page(read) -> None:
     assert max(sum(map(len, block.heading_path)) for block in blocks) < 4000
 
 
-def test_a_row_whose_other_cells_are_empty_is_a_row(read):
-    table = "<table><tr><th>Rule</th><th>Note</th></tr><tr><td>Lamps go out.</td><td></td></tr></table>"
-    assert "Rule\tNote\nLamps go out.\t" in [
-        block.text for block in read(f"<main>{FILLER}{table}</main>").page.blocks
-    ]
-
-
 @pytest.mark.parametrize("tag", ["del", "s", "strike"])
 def test_what_is_struck_out_is_not_read(read, tag):
     page = read(f"<main>{FILLER}<p>Send it until <{tag}>27 January</{tag}> 3 February.</p></main>").page
     assert page.text.endswith("Send it until 3 February.")
+
+
+def test_what_is_struck_out_in_a_list_leaves_a_space_and_code_and_headings_keep_it(read):
+    markup = "<ul><li>Old<del>10</del>8 euros</li></ul><pre><del>-old</del>\n+new</pre><h2><s>Fair</s></h2><p>In May.</p>"
+    page = read(f"<main>{FILLER}{markup}</main>").page
+    assert [block.text for block in page.blocks[1:]] == ["- Old 8 euros", "-old\n+new", "In May."]
+    assert page.blocks[-1].heading_path == ("Fair",)

@@ -14,6 +14,7 @@ from server.domain.sentences import main_first, plain_title
         ("Appendix K. PostgreSQL Limits", "PostgreSQL Limits"),
         ("Appendix A - Sample letter", "Sample letter"),
         ("Chapter 3 - Lamps", "Lamps"),
+        ("Appendix for authors", "Appendix for authors"),
         ("10.8. DHCP", "DHCP"),
         ("F.22. lo", "lo"),
         ("3.5", "3.5"),

@@ -113,6 +113,7 @@ def test_headings_and_titles_that_say_nothing_without_their_page_are_not_offered
     [
         ("Lantern Fair 2025 | July 14th-20th 2025 | Prague, Czech Republic", "Lantern Fair 2025"),
         ("Lantern Fair | Prague", "Lantern Fair | Prague"),
+        ("12–14 June 2026 | Lantern Conference in Rome, Italy", "Lantern Conference in Rome, Italy"),
     ],
 )
 def test_of_a_long_name_of_the_site_the_first_part_is_its_title(suggestions, name, title):

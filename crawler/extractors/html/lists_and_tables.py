@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from lxml.etree import _Element
 
 from crawler.extractors.text import (
+    APART,
     BLOCK_TAGS,
     HEADINGS,
     fold,
@@ -53,6 +54,8 @@ def list_parts(
                     yield child
             else:
                 inline.append(raw_text(child, dropped))
+        elif child.tag in APART:
+            inline.append(" ")
         inline.append(tail)
     yield from _paragraph(inline)
 
@@ -104,6 +107,8 @@ def _parts(item: _Element, dropped: Callable[[_Element], bool], depth: int = 0) 
                 inline.append(" " if tag == "br" else raw_text(child, dropped))
                 if tag == "br" and ends_paragraph(child):
                     yield from _paragraph(inline)
+        elif tag in APART:
+            inline.append(" ")
         inline.append(child.tail or "")
     yield from _paragraph(inline)
 
@@ -277,9 +282,7 @@ def table_lines(element: _Element, dropped: Callable[[_Element], bool], repeats:
         line.fill()
         above = line.below
         if any(line.cells):
-            text = "\t".join(line.cells).rstrip("\t")
-            # A row whose other cells are empty is still one, also if it follows a sentence.
-            lines.append(text if "\t" in text or len(own) < 2 else f"{text}\t")
+            lines.append("\t".join(line.cells).rstrip("\t"))
     return lines
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from lxml.etree import _Element
 
 from crawler.discovery.urls import canonical
-from crawler.extractors.text import HEADINGS, plain_text, text_length
+from crawler.extractors.text import HEADINGS, STRUCK_OUT, plain_text, text_length
 from crawler.wordset import wordlist, wordset
 
 _KNOWN_CLASSES = wordlist("main_content.known_classes")
@@ -156,6 +156,9 @@ class Boilerplate:
         if tag in _DROPPED_TAGS:
             # The footer of a quotation says whose words they are.
             return tag != "footer" or next(element.iterancestors("blockquote"), None) is None
+        if tag in STRUCK_OUT:
+            # A change of code shows both lines, and a cancelled event is named by its heading.
+            return next(element.iterancestors("pre", "code", *HEADINGS), None) is None
         if self.panels and element in self.panels:
             return False
         items = element.items()

@@ -17,7 +17,7 @@ from server.retrieval.rarity import text_tokens
 MOST_LINKS = 8
 """Maximum number of links in one sentence, item or cell."""
 LONE_WORD = 12
-"""A link of one shorter word is shown only if it is a whole item or cell, or in `sure`: menus link such words
+"""A link of one shorter word is shown only if it is a whole item or cell, or in `lone`: menus link such words
 too."""
 SAME_WORDS = 0.6
 """Share of an anchor's words that the heading has."""
@@ -45,8 +45,8 @@ class Quotation:
     """The unit that answers; it is bold in Markdown. Code is never marked."""
     links: Sequence[tuple[str, str]] = ()
     """(address, words) of the page's links."""
-    sure: Collection[str] = ()
-    """Words of links that occur nowhere else on the page, such as "here"."""
+    lone: Collection[str] = ()
+    """Single words that are links although they are short."""
 
     @property
     def quote(self) -> str:
@@ -87,7 +87,7 @@ class Quotation:
         for address, words in self.links:
             if words not in text:
                 continue
-            if not (" " in words or len(words) >= LONE_WORD or words == text or words in self.sure):
+            if not (" " in words or len(words) >= LONE_WORD or words == text or words in self.lone):
                 continue
             if words in linked and words != text:
                 continue

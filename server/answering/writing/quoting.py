@@ -57,6 +57,8 @@ SAYS_LITTLE = 350
 """Length up to which a section is shown with the first part below it: what it leads to may be the answer."""
 LONGEST_LEAD = 200
 """Maximum length of a sentence that is shown because the next one refers back to it."""
+SHORTEST_NAME = 5
+"""Fewest letters of the name of another site that is a link by itself."""
 SAYS = 6
 """Words from which on the introduction of a list may be marked: "Exceptions:" says nothing."""
 
@@ -79,8 +81,8 @@ class _Room:
 class _Links(NamedTuple):
     pairs: list[tuple[str, str]]
     """(address, words)."""
-    sure: set[str]
-    """Words that are a link wherever they occur."""
+    lone: set[str]
+    """Single words that are links although they are short."""
 
 
 class QuotingWriter:
@@ -367,44 +369,33 @@ def _is_whole_alone(found: Sequence[Unit], best: Support) -> bool:
 
 
 def _links_within(links: Sequence[tuple[str, str]], chunk: Chunk, page: Sequence[Chunk]) -> _Links:
-    """Return the links whose words occur in a chunk and lead to one page. Which one of four links "here" is
-    meant is known if the word occurs four times on the page, and once in the chunk."""
+    """Return the links whose words occur in a chunk and lead to one page: which one of four links "Office
+    guide" is meant is unknown."""
     said: dict[str, list[str]] = {}
     for address, words in links:
         if words in chunk.text:
             said.setdefault(words, []).append(address)
     found = _Links([], set())
     for words, addresses in said.items():
-        leads_to_one = len({urldefrag(address).url.rstrip("/") for address in addresses}) == 1
-        if not (leads_to_one and " " in words):
-            longer = [other for _, other in links if words in other != words]
-            before, within, everywhere = _times(words, longer, chunk, page)
-            if within == 1 and everywhere == len(addresses):
-                found.pairs.append((addresses[before], words))
-                found.sure.add(words)
-                continue
-        if leads_to_one:
+        if len({urldefrag(address).url.rstrip("/") for address in addresses}) == 1:
             found.pairs.append((addresses[0], words))
-            if words[0].isupper() and origin_of(addresses[0]) != origin_of(chunk.url):
-                found.sure.add(words)  # a name, such as PayPal; menus lead to the site's own pages
+            if " " not in words and (_names_host(words, addresses[0], chunk) or _is_once(words, page)):
+                found.lone.add(words)
     return found
 
 
-def _times(words: str, longer: Sequence[str], chunk: Chunk, page: Sequence[Chunk]) -> tuple[int, int, int]:
-    """Return how often words occur on a page before a chunk, in it, and on the whole page, without
-    those within `longer` words; zeros if they do not occur once in the chunk."""
-    whole = re.compile(rf"(?<!\w){re.escape(words)}(?!\w)")
+def _names_host(word: str, address: str, chunk: Chunk) -> bool:
+    """Return whether a word is the name of another site that it leads to, such as PayPal."""
+    is_name = len(word) >= SHORTEST_NAME and word[0].isupper()
+    return (
+        is_name and word.casefold() in urlsplit(address).netloc and origin_of(address) != origin_of(chunk.url)
+    )
 
-    def count(text: str) -> int:
-        for other in longer:
-            text = text.replace(other, "")
-        return len(whole.findall(text))
 
-    if count(chunk.text) != 1:
-        return 0, 0, 0
-    counts = {one.position: count(one.text) for one in page if words in one.text}
-    before = sum(times for position, times in counts.items() if position < chunk.position)
-    return before, 1, sum(counts.values())
+def _is_once(word: str, page: Sequence[Chunk]) -> bool:
+    """Return whether a word such as "here", in small letters unlike words of menus, occurs once on a page."""
+    texts = [one.text for one in page if word[0].islower() and word in one.text]
+    return len(texts) == 1 and len(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", texts[0])) == 1
 
 
 def _items(found: Sequence[Unit], block: range) -> list[range]:
