@@ -79,9 +79,38 @@ def test_email_addresses_are_links_but_not_in_code_or_other_links():
     assert html(f"[care@shop.example]({CITATION.url})").count("<a ") == 1
 
 
+@pytest.mark.parametrize(
+    ("shown", "number"),
+    [
+        ("+49 (0)30 1234-567", "+49301234567"),
+        ("+44 20 7946 0000", "+442079460000"),
+        ("1-855-482-4348", "18554824348"),
+        ("(415) 555-0100", "4155550100"),
+        ("415.555.0100", "4155550100"),
+    ],
+)
+def test_telephone_numbers_are_links(shown, number):
+    assert f'<a href="tel:{number}" rel="noopener">{shown}</a>' in html(f"Call {shown}, please. [1]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "01.02.2024 - 05.02.2024",
+        "2024-05-01",
+        "10-12",
+        "ISBN 978-3-16-148410-0",
+        "v1.234.567.8901",
+        "1+2345678",
+    ],
+)
+def test_dates_and_other_numbers_are_no_telephone_numbers(text):
+    assert "tel:" not in html(f"It is {text}. [1]")
+
+
 def test_a_long_word_is_searched_for_addresses_in_a_moment():
     started = time.process_time()
-    html("a." * 50_000 + " " + "a@" * 50_000)
+    html("a." * 50_000 + " " + "a@" * 50_000 + " " + "1" * 50_000 + "<b>" + "+1 " * 20_000)
     assert time.process_time() - started < 1
 
 

@@ -272,6 +272,9 @@ class Handler(BaseHTTPRequestHandler):
             # A server may send again what it is not sure has arrived.
             if number >= seen:
                 self.wfile.write(event(name, data, number, message))
+        if fault == "linger":  # the connection outlives the answer
+            self.wfile.flush()
+            script.hold.wait(20)
 
 
 class Server(ThreadingHTTPServer):

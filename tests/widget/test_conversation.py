@@ -225,6 +225,17 @@ def test_an_error_in_the_stream_keeps_the_words_and_asks_anew(opened, script):
     assert body(page).count("docks") == 1
 
 
+def test_the_next_question_need_not_wait_for_the_connection_of_an_answer_to_close(opened, script):
+    script.faults = [("linger", 0)]
+    page = opened()
+    ask(page)
+    answered(page)
+    ask(page, "And on Sundays?")
+    answered(page, 2)
+    script.hold.set()
+    assert len(script.asked) == 2
+
+
 def test_stopping_keeps_what_was_written(opened, script):
     script.faults = [("hold", 4)]
     page = opened()

@@ -106,6 +106,7 @@ export const makeConversation = (api, store, tab, changed) => {
           pause = 0;
           if (event.type === "meta") keep(store, mine);
           tell();
+          if (reply.state === "done") break; // the connection may outlive the answer
         }
         if (running(reply)) throw new ApiError();
       } catch (/** @type {any} */ error) {
@@ -119,7 +120,7 @@ export const makeConversation = (api, store, tab, changed) => {
           // The server has lost the answer, or the conversation: ask again, at last in a new one.
           if (!last) mine.id = "";
           reply.id = "";
-        } else if (reply.id && (!status || status >= 500) && pause < PAUSES.length) await rest(PAUSES[pause++], signal);
+        } else if (reply.id && (status || 500) > 499 && PAUSES[pause]) await rest(PAUSES[pause++], signal);
         else Object.assign(reply, { state: "failed", error: failure(error, reply.text) });
       }
     }

@@ -98,8 +98,9 @@ export const makeCard = () => {
       // The first tap shows the card, the next one follows the link.
       on("touchstart", () => (tapped = shown !== marker));
       on("click", (event) => {
-        if (tapped) event.preventDefault();
-        if (tapped) show();
+        if (!tapped) return;
+        event.preventDefault();
+        show();
         tapped = false;
       });
     },

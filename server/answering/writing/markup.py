@@ -27,6 +27,11 @@ _CODE = re.compile(r"(<pre>.*?</pre>|<code[ >].*?</code>)", re.S)
 _LINKED = re.compile(r'<a href="([^"]*)"[^>]*>(.*?)</a>', re.S)
 _NO_TEXT = re.compile(r"(<a .*?</a>|<pre>.*?</pre>|<code.*?</code>|<[^>]*>)", re.S)
 _ADDRESS = re.compile(r"(?<![\w.+/-])[a-z0-9][\w.+-]*@[a-z0-9][a-z0-9-]*(?:\.[a-z0-9-]+)+", re.A | re.I)
+_DIGITS = re.compile(r"\d{3}")
+_TELEPHONE = re.compile(
+    r"(?<![\w.+/-])(?:\+\d[\d ()-]{6,18}\d|(?:1[ .-])?(?:\(\d{3}\) ?|\d{3}[.-])\d{3}[.-]\d{4})(?![\w-])", re.A
+)
+"""Numbers with their country, and those of North America; others may be dates or references."""
 _PLAIN_ADDRESS = re.compile(r"https?://[a-z0-9.-]+(?::\d+)?/[\w/.~#=&-]*", re.A)
 
 
@@ -41,7 +46,7 @@ _markdown = _Markdown("commonmark", {"html": False, "linkify": False}).enable("t
 
 
 def answer_html(answer: Answer) -> str:
-    """Return safe HTML without scripts, styles, images or forms. Links are http, https or mailto.
+    """Return safe HTML without scripts, styles, images or forms. Links are http, https, mailto or tel.
 
     Each marker of a known citation becomes `<a class="cite" href=LINK data-cite=N>`. A quotation keeps the
     links of the quoted page, which the writer of quotations sets; the page's text is escaped in it. In other
@@ -62,18 +67,25 @@ def answer_html(answer: Answer) -> str:
     known = {str(citation.number): citation for citation in answer.citations}
     parts = _CODE.split(rendered)
     linked = [part if number % 2 else _linked(part, known) for number, part in enumerate(parts)]
-    return _with_mail_links(_cleaner.clean("".join(linked)))
+    return _with_contact_links(_cleaner.clean("".join(linked)))
 
 
-def _with_mail_links(html: str) -> str:
-    """Return clean HTML with its e-mail addresses as links, except in links and code."""
-    if "@" not in html:
-        return html
+def _with_contact_links(html: str) -> str:
+    """Return clean HTML with links on e-mail addresses and telephone numbers outside links and code."""
     parts = _NO_TEXT.split(html)
-    parts[::2] = [
-        _ADDRESS.sub(r'<a href="mailto:\g<0>" rel="noopener">\g<0></a>', part) for part in parts[::2]
-    ]
+    for place in range(0, len(parts), 2):
+        part = parts[place]
+        if _DIGITS.search(part):
+            part = _TELEPHONE.sub(_telephone_link, part)
+        if "@" in part:
+            part = _ADDRESS.sub(r'<a href="mailto:\g<0>" rel="noopener">\g<0></a>', part)
+        parts[place] = part
     return "".join(parts)
+
+
+def _telephone_link(found: re.Match[str]) -> str:
+    number = re.sub(r"(?!^\+)\D", "", found.group().replace("(0)", ""))
+    return f'<a href="tel:{number}" rel="noopener">{found.group()}</a>'
 
 
 def _linked(html: str, known: dict[str, Citation]) -> str:

@@ -1,7 +1,7 @@
 /** @type {import("../../types").Texts} */
 export default {
   ask: "質問する",
-  about: "自動アシスタントが、このサイトの内容をもとに出典付きで回答します。",
+  about: "自動アシスタントがこのサイトの内容をもとに出典付きで回答します。",
   hello: "こんにちは。何をお調べですか？",
   send: "送信",
   stop: "停止",
@@ -50,7 +50,7 @@ export default {
   email: "メールアドレス",
   message: "メッセージ",
   attached: "この会話が添付されます。",
-  closed: "対応時間外ですが、メッセージを残せます。",
+  closed: "対応時間外です。メッセージを残せます。",
   opens: "次の対応開始：",
   contact_page: "お問い合わせページ",
   email_wrong: "メールアドレスをご確認ください。",
