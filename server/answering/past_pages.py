@@ -23,8 +23,11 @@ BEFORE = 8
 _ORDINAL = r"(?:st|nd|rd|th|er|º|\.)?"
 _UNTIL = r"[-–—~～]|to|until|bis|au|al|até|до|から|至|到"
 _RANGE = re.compile(
-    rf"\b\d{{1,2}}{_ORDINAL}(?:\s[^\W\d]{{3,12}}\.?)?(?:,?\s\d{{4}})?\s?(?:{_UNTIL})\s?(?=\d)", re.I
+    rf"\b\d{{1,2}}{_ORDINAL}(?:\s[^\W\d]{{3,12}}\.?)?(?:,?\s\d{{4}})?\s?(?:{_UNTIL})\s?"
+    r"(?=\d{1,2}(?!\d)|\d{4}\D)",
+    re.I,
 )
+"""Of days; in "law no. 78-753 of 17 July 1978" there is none."""
 _DIGIT = re.compile(r"\d")
 _NOTED = re.compile(
     r"\b(?:accessed|created|downloaded|edited|generated|modified|posted|printed|published|received|retrieved"

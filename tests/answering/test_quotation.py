@@ -44,6 +44,14 @@ def test_items_within_an_item_that_is_not_shown_are_a_list_and_no_code():
     assert Quotation(0, found[1:], found).markdown == "- Oil lamps\n    - Old ones\n- Gas lamps"
 
 
+def test_what_a_term_means_stands_in_the_same_item():
+    found = units("- IBAN:\n  An account. It is ours.\n- WAL\n  A log.\n  - Of writes\n- BIC:\n  GENODEM1")
+    assert Quotation(0, found, found, marked=found[1]).markdown == (
+        "- IBAN: **An account.** It is ours.\n- WAL  \n  A log.\n  - Of writes\n- BIC: GENODEM1"
+    )
+    assert Quotation(0, found[1:3], found).markdown == "An account. It is ours."
+
+
 def test_a_row_is_shown_under_the_head_of_its_table():
     found = units(TEXT)
     assert (

@@ -220,7 +220,13 @@ def test_a_definition_out_of_a_long_glossary_comes_with_its_term():
     )
     wick = "- Wick\n  It is twisted of cotton. It draws the oil up to where the flame burns on a lamp."
     found = written("what does it draw up to the flame, the wick?", f"{terms}\n{wick}\n{terms}")
-    assert "- Wick\n\nIt is twisted of cotton. It draws" in found.replace("**", "")
+    assert "- Wick  \n  It is twisted of cotton. It draws" in found.replace("**", "")
+
+
+def test_the_last_term_of_a_list_comes_with_what_it_means():
+    text = "Our account is:\n\n- Holder:\n  Lamps and friends\n- Number:\n  DE36 4306 0967\n- Purpose:\n  Lamp fund"
+    said = written("what is the number of the account?", text)
+    assert said.endswith("- Number: **DE36 4306 0967**\n- Purpose: Lamp fund")
 
 
 def test_long_steps_are_shown_from_the_first_one_and_cut_at_the_end():
@@ -395,6 +401,43 @@ def test_a_section_that_answers_in_the_same_words_is_not_shown_again():
     other = section("Wax lamps", "Wax lamps burn for five hours.", odds=0.9)
     assert len(claims_of("how long do lamps burn", *same)) == 1
     assert len(claims_of("how long do lamps burn", *same, other)) == 2
+
+
+TEAM = """People from many villages keep the lamps of the club alight.
+
+Jesús Torres Jorge
+
+Teacher and head of school
+
+Lamps of Kiel
+
+Pablo Benavides
+
+Chief of wicks
+
+Lamps of Granada, Oil
+
+Yodra Herrera
+
+Keeper of the oil"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        (
+            "what does jesus torres do?",
+            "**Jesús Torres Jorge**\n\nTeacher and head of school\n\nLamps of Kiel",
+        ),
+        (
+            "pablo benavides is from which village",
+            "**Pablo Benavides**\n\nChief of wicks\n\nLamps of Granada, Oil",
+        ),
+        ("who is yodra herrera", "**Yodra Herrera**\n\nKeeper of the oil"),
+    ],
+)
+def test_of_a_page_about_a_team_the_person_who_is_asked_about_is_shown(asked, shown):
+    assert written(asked, TEAM).strip("… ").removesuffix(" …") == shown
 
 
 def test_all_people_of_a_page_are_shown_who_do_what_is_asked_for():

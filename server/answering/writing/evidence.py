@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
+from server.answering.answer_kinds import is_name
 from server.answering.understanding.discourse import asks, asks_for_amount, introduces, is_label, says_number
 from server.answering.writing.units import Unit, UnitKind
 from server.domain.chunk import ScoredChunk
@@ -25,6 +26,8 @@ NEAREST = 0.15
 """Bonus for the sentence that is nearest to the question in meaning."""
 FACT = 0.2
 """Bonus for a unit with the kind of fact that is asked for."""
+FULL_NAME = 2
+"""Words of a name that tell which person is meant."""
 CLEAR = 0.05
 """A unit stands out if no other one of its list or section scores nearly as much."""
 ASKS = 0.06
@@ -60,7 +63,8 @@ class Evidence:
 
     def of(self, chunks: Sequence[ScoredChunk], read: Sequence[Sequence[Unit]]) -> list[Support]:
         """Return the scored units, best first, without mere labels and heads of tables if there are others.
-        The best unit of what an introduction announces has at least the introduction's score."""
+        The name of a person who is asked about is no label. The best unit of what an introduction announces
+        has at least the introduction's score."""
         best = max((hit.score for hit in chunks), default=1.0) or 1.0
         found = [
             support
@@ -71,7 +75,9 @@ class Evidence:
             if introduces(one.unit.text) and found[place + 1].source == one.source:
                 _announce(found, place)
         informative = [
-            one for one in found if not (_is_label(one.unit) or _leads(read[one.source], one.position))
+            one
+            for one in found
+            if _is_asked_about(one) or not (_is_label(one.unit) or _leads(read[one.source], one.position))
         ]
         return sorted(informative or found, key=attrgetter("score"), reverse=True)
 
@@ -132,6 +138,12 @@ def _are_together(one: Support, other: Support) -> bool:
 def _is_label(unit: Unit) -> bool:
     """Return whether a unit says nothing by itself, or nothing that readers of the page see."""
     return unit.kind is UnitKind.PICTURE or (unit.kind is UnitKind.SENTENCE and is_label(unit.quote))
+
+
+def _is_asked_about(one: Support) -> bool:
+    """Return whether a unit is the name of a person, of which the question has the first and the last name.
+    What stands below it, as on a page about a team, is about this person."""
+    return len(one.held) >= FULL_NAME and is_name(one.unit.quote)
 
 
 def _leads(units: Sequence[Unit], position: int) -> bool:

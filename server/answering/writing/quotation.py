@@ -2,14 +2,14 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from crawler.judging.page_kinds import edition_of
 from server.answering.verifying.text_fragment import text_fragment_link
 from server.answering.writing.suggestions import heading_of
-from server.answering.writing.units import Unit, UnitKind
+from server.answering.writing.units import LISTED, Unit, UnitKind
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.sentences import plain_title
 from server.retrieval.rarity import text_tokens
@@ -24,6 +24,7 @@ SAME_WORDS = 0.6
 SHORT_QUESTION = 2
 """A heading that is a question of more content words says itself what it is about."""
 _ASKS = ("?", "？", "؟")
+_COLONS = (":", "：")
 _LETTER = re.compile(r"[^\W\u2e80-\uffff]")
 """No link begins or ends next to one; Chinese, Japanese and Korean have no signs between words."""
 _MARKDOWN = re.compile(r"[\\`*\[<|_]|^[\d#+>-]")
@@ -61,9 +62,20 @@ class Quotation:
     @property
     def markdown(self) -> str:
         """Markdown with paragraphs, lists, tables and fenced code."""
-        blocks = groupby(self.units, key=lambda unit: (unit.block, unit.kind))
         linked: set[str] = set()
-        return "\n\n".join(self._block(kind, list(members), linked) for (_, kind), members in blocks)
+        return "\n\n".join(self._block(kind, members, linked) for kind, members in self._blocks())
+
+    def _blocks(self) -> Iterator[tuple[UnitKind, list[Unit]]]:
+        """Yield the units by block and kind; what stands within an item that is shown goes with it."""
+        for _, block in groupby(self.units, key=lambda unit: unit.block):
+            members: list[Unit] = []
+            for unit in block:
+                goes_on = unit.kind is UnitKind.SENTENCE and members and members[0].kind in LISTED
+                if members and unit.kind is not members[0].kind and not goes_on:
+                    yield members[0].kind, members
+                    members = []
+                members.append(unit)
+            yield members[0].kind, members
 
     def _block(self, kind: UnitKind, members: Sequence[Unit], linked: set[str]) -> str:
         if kind is UnitKind.CODE:
@@ -73,8 +85,18 @@ class Quotation:
         if kind is UnitKind.SENTENCE:
             return " ".join(self._marked(unit, unit.text, linked) for unit in members)
         # Items within an item that is not shown would be code if they kept their indentation.
-        deep = min(len(unit.marker) - len(unit.marker.lstrip()) for unit in members)
-        return "\n".join(f"{unit.marker[deep:]}{self._marked(unit, unit.text, linked)}" for unit in members)
+        deep = min(_depth(unit) for unit in members if unit.kind is not UnitKind.SENTENCE)
+        lines: list[str] = []
+        for unit in members:
+            shown = self._marked(unit, unit.text, linked)
+            if unit.kind is not UnitKind.SENTENCE:
+                lines.append(f"{unit.marker[deep:]}{shown}")
+            elif unit.marker and not lines[-1].rstrip("*").endswith(_COLONS):
+                lines.append(f"{unit.marker[deep:]}{shown}")
+                lines[-2] += "  "  # a line break: what stands below a term is not its end
+            else:
+                lines[-1] += f" {shown}"
+        return "\n".join(lines)
 
     def _marked(self, unit: Unit, text: str, linked: set[str]) -> str:
         shown = _BEFORE_STOP.sub(r"\1", self._linked(text, linked))
@@ -109,6 +131,10 @@ class Quotation:
         width = max(len(row) for row in cells)
         lines = [f"| {' | '.join(row + [''] * (width - len(row)))} |" for row in cells]
         return "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]])
+
+
+def _depth(unit: Unit) -> int:
+    return len(unit.marker) - len(unit.marker.lstrip())
 
 
 def _whole(words: str, text: str) -> int:

@@ -25,7 +25,7 @@ from server.answering.verifying.untrusted import trusted_units
 from server.answering.writing.evidence import CLEAR, Evidence, Support
 from server.answering.writing.quotation import Quotation, escape_markdown, heading_link, markdown_link
 from server.answering.writing.suggestions import heading_of
-from server.answering.writing.units import Unit, UnitKind, units
+from server.answering.writing.units import LISTED, Unit, UnitKind, units
 from server.domain.addresses import origin_of
 from server.domain.answer import EMBEDDED, Claim
 from server.domain.chunk import Chunk, PageLinks, ScoredChunk
@@ -62,7 +62,6 @@ SHORTEST_NAME = 5
 SAYS = 6
 """Words from which on the introduction of a list may be marked: "Exceptions:" says nothing."""
 
-_LISTED = (UnitKind.ITEM, UnitKind.STEP)
 _HOME = re.compile(r"/?(?:(?:index|home|default)(?:\.\w+)?)?/?")
 _WIDE = re.compile("[\u2e80-\U0010ffff]")
 
@@ -239,7 +238,8 @@ def _section(
     """Return the section as one claim, with the page's links and, if wanted, the answering unit marked. Where
     it is cut, it has an ellipsis."""
     trusted = trusted_units(hit.chunk.text)
-    places = _window(found, best.position, room.most, [unit is not None for unit in trusted])
+    around = _below_name if _is_person(best.unit) else _window
+    places = around(found, best.position, room.most, [unit is not None for unit in trusted])
     shown = [found[place] for place in places]
     if best.unit.kind is UnitKind.STEP:  # steps answer together
         steps = [unit for unit in shown if unit.block == best.unit.block]
@@ -255,7 +255,8 @@ def _section(
     if is_begun and shown[0].kind is not UnitKind.ROW:  # a table begins with its head
         text = f"… {text}" if shown[0].kind is UnitKind.SENTENCE else f"…\n\n{text}"
     if room.goes_on or _is_cut(found[places.stop :]):
-        text = f"{text} …" if shown[-1].kind is UnitKind.SENTENCE else f"{text}\n\n…"
+        is_prose = shown[-1].kind is UnitKind.SENTENCE and not shown[-1].marker
+        text = f"{text} …" if is_prose else f"{text}\n\n…"
     return Claim(text, (best.source,), quotation.quote, focus=focus)
 
 
@@ -363,7 +364,7 @@ def _is_whole_alone(found: Sequence[Unit], best: Support) -> bool:
     whole = range(block[0], block[-1] + 1)
     if best.unit.kind is not UnitKind.STEP:
         whole = next(item for item in _items(found, whole) if best.position in item)
-        if len(whole) == 1 or found[whole.start].kind not in _LISTED:
+        if len(whole) == 1 or found[whole.start].kind not in LISTED:
             return False
     return MOST_CHARS[1][0] < _length(found, whole) <= MOST_CHARS[0][0]
 
@@ -392,6 +393,21 @@ def _names_host(word: str, address: str, chunk: Chunk) -> bool:
     )
 
 
+def _is_person(unit: Unit) -> bool:
+    return unit.kind is UnitKind.SENTENCE and is_name(unit.quote)
+
+
+def _below_name(found: Sequence[Unit], position: int, most: int, trusted: Sequence[bool]) -> range:
+    """Return the positions of a person's name and of what a page about a team says below it, as far as there
+    is room."""
+    stop = position + 1
+    while stop < len(found) and trusted[stop] and not _is_person(found[stop]):
+        if _length(found, range(position, stop + 1)) > most:
+            break
+        stop += 1
+    return range(position, stop)
+
+
 def _is_once(word: str, page: Sequence[Chunk]) -> bool:
     """Return whether a word such as "here", in small letters unlike words of menus, occurs once on a page."""
     texts = [one.text for one in page if word[0].islower() and word in one.text]
@@ -413,7 +429,7 @@ def _pieces(found: Sequence[Unit], block: range, most: int) -> list[range]:
     """Return the items of a block; each unit of one that is too long, and of text without items."""
     pieces: list[range] = []
     for item in _items(found, block):
-        is_piece = found[item.start].kind in _LISTED and _length(found, item) <= most
+        is_piece = found[item.start].kind in LISTED and _length(found, item) <= most
         pieces += [item] if is_piece else [range(place, place + 1) for place in item]
     return pieces
 
@@ -451,7 +467,7 @@ def _needs(before: Unit, unit: Unit) -> bool:
 def _without_ends(found: Sequence[Unit], first: int, last: int, position: int) -> range:
     """Leave out labels and introductions at the end, to which nothing belongs, and at both ends pictures and
     when the page was changed."""
-    while last > position and _ends_nothing(found[last]):
+    while last > position and (_ends_nothing(found[last]) or _lacks_what_is_within(found, last)):
         last -= 1
     while first < position and _is_around(found[first]):
         first += 1
@@ -461,7 +477,15 @@ def _without_ends(found: Sequence[Unit], first: int, last: int, position: int) -
 def _ends_nothing(unit: Unit) -> bool:
     if _is_around(unit):
         return True
-    return unit.kind is UnitKind.SENTENCE and (introduces(unit.text) or is_label(unit.quote))
+    if unit.kind is not UnitKind.SENTENCE or unit.marker:  # what a term means may be one word
+        return False
+    return introduces(unit.text) or is_label(unit.quote)
+
+
+def _lacks_what_is_within(found: Sequence[Unit], place: int) -> bool:
+    """Return whether a unit is an item, such as a term, and the next one stands within it."""
+    is_last = place + 1 == len(found)
+    return found[place].kind in LISTED and not is_last and found[place + 1].marker.isspace()
 
 
 def _length(found: Sequence[Unit], places: range) -> float:

@@ -22,6 +22,9 @@ class UnitKind(StrEnum):
     """The text of a picture, which readers of the page do not see."""
 
 
+LISTED = (UnitKind.ITEM, UnitKind.STEP)
+
+
 @dataclass(frozen=True, slots=True)
 class Unit:
     """A piece of a page's verbatim text."""
@@ -32,7 +35,8 @@ class Unit:
     block: int
     """Number of the paragraph, list, table or code block in its chunk."""
     marker: str = ""
-    """The list marker with indentation, such as "- " or "1. ", for items and steps, or that of a picture."""
+    """The list marker with indentation, such as "- " or "1. ", for items and steps, or that of a picture. For
+    a sentence that begins a line within an item, such as a definition under its term, the indentation."""
     quote: str = field(init=False, compare=False)
     """The text with white space folded to single spaces."""
 
@@ -67,4 +71,8 @@ def _line_units(line: str, block: int) -> list[Unit]:
         return [Unit(item["text"], kind, block, f"{item['indent']}{item['marker']} ")]
     if "\t" in line:
         return [Unit(line.strip(), UnitKind.ROW, block)]
-    return [Unit(sentence, UnitKind.SENTENCE, block) for sentence in split_sentences(line)]
+    indented = line[: len(line) - len(line.lstrip(" "))]
+    return [
+        Unit(sentence, UnitKind.SENTENCE, block, "" if number else indented)
+        for number, sentence in enumerate(split_sentences(line))
+    ]
