@@ -48,7 +48,13 @@ def test_who_may_do_something_is_no_question_for_a_name(question):
     assert not any(fact.search("Jane Fox") for fact in expected_facts(question))
 
 
-@pytest.mark.parametrize("text", ["Taxis: Tlf 984700000", "Call +44 20 7946 0000", "phone: 555123456"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Taxis: Tlf 984700000", "Call +44 20 7946 0000", "phone: 555123456", "📞 655400365"),
+        *("Teléfono: 655400365", "Telefon 655400365", "Téléphone : 655400365", "Móvil 655400365"),
+    ],
+)
 def test_a_phone_number_is_known_by_its_form_or_by_what_is_before_it(text):
     assert not lacks_requested_fact("what is the phone number", text)
     assert lacks_requested_fact("what is the phone number", "Lot 984700000")
@@ -64,7 +70,15 @@ def test_an_email_address_is_known_also_as_it_is_written_to_hide_it(text):
 
 
 @pytest.mark.parametrize(
-    "question", ["who do i write to", "someone was rude, where can i report that", "who to call"]
+    "question",
+    [
+        *("who do i write to", "someone was rude, where can i report that", "who to call"),
+        *("an wen wende ich mich bei fragen", "wem kann ich schreiben", "wo kann ich das melden"),
+        *("à qui je peux écrire", "qui contacter en cas de souci", "a qui dois-je signaler un bug"),
+        *("a quien puedo escribir", "con quién hablo si me molestan", "dónde puedo reclamar"),
+        *("a chi posso rivolgermi", "para quem posso ligar", "bij wie kan ik terecht", "кому можно написать"),
+        *("应该联系谁", "誰に連絡すればいいですか", "누구에게 연락하나요", "لمن أكتب"),
+    ],
 )
 def test_whom_to_write_to_or_call_is_an_address_or_a_number(question):
     [contact] = expected_facts(question)
@@ -76,7 +90,17 @@ def test_whom_to_write_to_or_call_is_an_address_or_a_number(question):
 
 @pytest.mark.parametrize(
     "question",
-    ["phone nr for the mill", "whats the email for the press", "email of the chair", "number i can ring"],
+    [
+        *(
+            "phone nr for the mill",
+            "whats the email for the press",
+            "email of the chair",
+            "number i can ring",
+        ),
+        *("welche nummer kann ich anrufen", "wie ist die mail vom vorstand", "quel numéro je dois composer"),
+        *("c'est quoi l'adresse mail du trésorier", "a qué teléfono llamo", "cuál es el correo de la sede"),
+        *("a che numero chiamo", "qual é o telefone da sede", "wat is het mailadres", "адрес почты клуба"),
+    ],
 )
 def test_a_number_or_an_address_is_asked_for_in_short(question):
     assert requested_facts(question)

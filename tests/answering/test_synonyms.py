@@ -33,6 +33,18 @@ def test_the_site_s_word_is_searched_for_one_that_it_never_uses():
     assert searched("Cabs?", taxi=3) == "taxi?"
 
 
+@pytest.mark.parametrize(
+    ("spoken", "asked", "used", "searched_for"),
+    [
+        ("de", "gibt es eine spendenquittung?", "spendenbestat", "gibt es eine Spendenbestätigung?"),
+        ("fr", "une appli pour les moulins", "appliqu", "une application pour les moulins"),
+        ("es", "¿hay chamba en el molino?", "emple", "¿hay empleo en el molino?"),
+    ],
+)
+def test_visitors_words_in_other_languages_become_the_site_s(spoken, asked, used, searched_for):
+    assert searched(asked, spoken, **{used: 3}) == searched_for
+
+
 def test_a_word_of_the_site_stays_also_if_the_site_has_others_for_it():
     assert searched("is there a cab", cab=1, taxi=30) == "is there a cab"
 
