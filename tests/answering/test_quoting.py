@@ -440,6 +440,13 @@ def test_of_a_page_about_a_team_the_person_who_is_asked_about_is_shown(asked, sh
     assert written(asked, TEAM).strip("… ").removesuffix(" …") == shown
 
 
+def test_a_button_is_no_person():
+    text = "Please tell us:\n\n- Your name\n- Your lamp\n\nRequest Lamp Letter"
+    assert written("what do you need for a lamp letter", text).startswith("Please tell us:")
+    shop = "Oil Lamp\n\nOf brass.\n\nOil Can\n\nOf tin.\n\nOil Cup\n\nFor oil of a lamp, not for a cup."
+    assert written("oil cup", shop).startswith("Oil Lamp")
+
+
 def test_all_people_of_a_page_are_shown_who_do_what_is_asked_for():
     people = [section(name, "Repairs of lamps", odds=1.0) for name in ("Jane Fox", "Ana María Ruiz")]
     shown = [claim.text.partition("\n")[0] for claim in claims_of("who repairs lamps", *people)]

@@ -10,6 +10,7 @@ improve the result and took longest; neither did its length.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from operator import attrgetter
 
 from server.answering.answer_kinds import is_name
@@ -28,6 +29,8 @@ FACT = 0.2
 """Bonus for a unit with the kind of fact that is asked for."""
 FULL_NAME = 2
 """Words of a name that tell which person is meant."""
+TEAM = 3
+"""Names in a part of a page from which on it is about a team."""
 CLEAR = 0.05
 """A unit stands out if no other one of its list or section scores nearly as much."""
 ASKS = 0.06
@@ -77,7 +80,8 @@ class Evidence:
         informative = [
             one
             for one in found
-            if _is_asked_about(one) or not (_is_label(one.unit) or _leads(read[one.source], one.position))
+            if _is_asked_about(one, read[one.source])
+            or not (_is_label(one.unit) or _leads(read[one.source], one.position))
         ]
         return sorted(informative or found, key=attrgetter("score"), reverse=True)
 
@@ -140,10 +144,22 @@ def _is_label(unit: Unit) -> bool:
     return unit.kind is UnitKind.PICTURE or (unit.kind is UnitKind.SENTENCE and is_label(unit.quote))
 
 
-def _is_asked_about(one: Support) -> bool:
-    """Return whether a unit is the name of a person, of which the question has the first and the last name.
-    What stands below it, as on a page about a team, is about this person."""
-    return len(one.held) >= FULL_NAME and is_name(one.unit.quote)
+def _is_asked_about(one: Support, read: Sequence[Unit]) -> bool:
+    """Return whether a unit is the name of a person of whom the question has the first and last name."""
+    return len(one.held) >= FULL_NAME and one.position in people(tuple(read))
+
+
+@lru_cache(maxsize=500)
+def people(read: tuple[Unit, ...]) -> frozenset[int]:
+    """Return the positions of the names under which a page about a team says who does what; none if there are
+    too few. Titles such as "Request Invitation Letter" have words that are also written small."""
+    names = [
+        place for place, unit in enumerate(read) if unit.kind is UnitKind.SENTENCE and is_name(unit.quote)
+    ]
+    if len(names) < TEAM:
+        return frozenset()
+    small = {word for unit in read for word in unit.quote.split() if word.islower()}
+    return frozenset(place for place in names if small.isdisjoint(read[place].quote.lower().split()))
 
 
 def _leads(units: Sequence[Unit], position: int) -> bool:
