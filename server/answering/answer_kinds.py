@@ -7,15 +7,15 @@ from functools import lru_cache
 from server.languages.loader import alternatives, compiled, every_word
 
 _PHONE = r"(?<![\w.])(?:\+|\(?0)[\d ()/.-]{6,}\d|\b\d{3}[ .-]\d{3}[ .-]\d{4}\b|\b1?-?8\d\d-[\dA-Z-]{7,}"
-_PHONE += r"|(?:(?i:\b(?:t[eé]lf?|tlf|tfno|(?:t[eé]l[eé])?(?:fon[oe]?|phone)|m[oó]vil|handy))\s?[.:]?|☎️?|📞)"
-_PHONE += r"\s?\d{6,}"
+_PHONE += r"|(?:(?i:\b(?:t[eé]l|tlf|tfno|(?:t[eé]l[eé])?(?:fon[oe]?|phone))\b)\s?[.:]{0,2}\s?:?|☎️?|📞)"
+_PHONE += r"\s?\d(?:[ .]?\d){5}"
 _EMAIL = r"(?<![\w.+-])[\w.+-]+(?:@|\s?[\[({]\s?at\s?[\])}]\s?)[\w-]+(?:\.\w|\s?[\[({]\s?dot\s?[\])}])"
 """Also as it is written to hide it from collectors: info [at] example [dot] org."""
 _MONEY = "[$€£¥₩₹₽]"
 _CURRENCY = alternatives(lambda one: one.facts.currency)
 _NAME = (
     rf"(?!(?:{'|'.join(sorted(every_word(lambda one: one.facts.no_person)))})\b)"
-    r"[A-ZÀ-Þ](?:[a-zß-ÿ'’-]+(?:(?<=-)[A-ZÀ-Þ][a-zß-ÿ'’]+)?|[A-ZÀ-Þ'’-]+)(?![\w-])"
+    r"[A-ZÀ-Þ](?:[a-zß-ÿ'’-]+|[A-ZÀ-Þ'’-]+)(?![\w-])"
 )
 _PERSON = (
     rf"(?<![\w'’-]){_NAME}(?: [A-Z]\.)*(?: (?:de|van|von|da|der|den|la|le))*(?: {_NAME}){{1,2}}(?! [A-ZÀ-Þ])"

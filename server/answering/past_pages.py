@@ -22,12 +22,13 @@ BEFORE = 8
 """Characters before the day of a range that may be its year and month: "2024/06/"."""
 _ORDINAL = r"(?:st|nd|rd|th|er|º|\.)?"
 _UNTIL = r"[-–—~～]|to|until|bis|au|al|até|до|から|至|到"
+_DAY_OF_MONTH = r"(?:[12]\d|3[01]|0?[1-9])(?!\d)"
 _RANGE = re.compile(
-    rf"\b\d{{1,2}}{_ORDINAL}(?:\s[^\W\d]{{3,12}}\.?)?(?:,?\s\d{{4}})?\s?(?:{_UNTIL})\s?"
-    r"(?=\d{1,2}(?!\d)|\d{4}\D)",
+    rf"\b{_DAY_OF_MONTH}{_ORDINAL}(?:\s[^\W\d]{{3,12}}\.?)?(?:,?\s\d{{4}})?\s?(?:{_UNTIL})\s?"
+    rf"(?={_DAY_OF_MONTH}|\d{{4}}[-/.]\d)",
     re.I,
 )
-"""Of days; in "law no. 78-753 of 17 July 1978" there is none."""
+"""A day and what joins it to another day or a date. The number of a law, such as 78-753, has no days."""
 _DIGIT = re.compile(r"\d")
 _NOTED = re.compile(
     r"\b(?:accessed|created|downloaded|edited|generated|modified|posted|printed|published|received|retrieved"

@@ -50,6 +50,24 @@ def test_what_a_term_means_stands_in_the_same_item():
         "- IBAN: **An account.** It is ours.\n- WAL  \n  A log.\n  - Of writes\n- BIC: GENODEM1"
     )
     assert Quotation(0, found[1:3], found).markdown == "An account. It is ours."
+    fax = units("- Fax\n  -\n- Lamp\n  灯")
+    assert Quotation(0, fax, fax).markdown == "- Fax -\n- Lamp  \n  灯"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "- Members\n  - Adults\n  - Children\n  pay nothing.",
+            "- Members\n  - Adults\n  - Children\n\n  pay nothing.",
+        ),
+        ("1. Pack\n  - paper\n  - box\n  Then close it.", "1. Pack\n\n- paper\n- box\n\nThen close it."),
+        ("- Lamp\n  It burns. It smells.\n  It is old.", "- Lamp  \n  It burns. It smells.  \n  It is old."),
+    ],
+)
+def test_the_rest_of_an_item_is_not_shown_within_the_items_that_it_has(text, shown):
+    found = units(text)
+    assert Quotation(0, found, found).markdown == shown
 
 
 def test_a_row_is_shown_under_the_head_of_its_table():

@@ -403,50 +403,6 @@ def test_a_section_that_answers_in_the_same_words_is_not_shown_again():
     assert len(claims_of("how long do lamps burn", *same, other)) == 2
 
 
-TEAM = """People from many villages keep the lamps of the club alight.
-
-Jesús Torres Jorge
-
-Teacher and head of school
-
-Lamps of Kiel
-
-Pablo Benavides
-
-Chief of wicks
-
-Lamps of Granada, Oil
-
-Yodra Herrera
-
-Keeper of the oil"""
-
-
-@pytest.mark.parametrize(
-    ("asked", "shown"),
-    [
-        (
-            "what does jesus torres do?",
-            "**Jesús Torres Jorge**\n\nTeacher and head of school\n\nLamps of Kiel",
-        ),
-        (
-            "pablo benavides is from which village",
-            "**Pablo Benavides**\n\nChief of wicks\n\nLamps of Granada, Oil",
-        ),
-        ("who is yodra herrera", "**Yodra Herrera**\n\nKeeper of the oil"),
-    ],
-)
-def test_of_a_page_about_a_team_the_person_who_is_asked_about_is_shown(asked, shown):
-    assert written(asked, TEAM).strip("… ").removesuffix(" …") == shown
-
-
-def test_a_button_is_no_person():
-    text = "Please tell us:\n\n- Your name\n- Your lamp\n\nRequest Lamp Letter"
-    assert written("what do you need for a lamp letter", text).startswith("Please tell us:")
-    shop = "Oil Lamp\n\nOf brass.\n\nOil Can\n\nOf tin.\n\nOil Cup\n\nFor oil of a lamp, not for a cup."
-    assert written("oil cup", shop).startswith("Oil Lamp")
-
-
 def test_all_people_of_a_page_are_shown_who_do_what_is_asked_for():
     people = [section(name, "Repairs of lamps", odds=1.0) for name in ("Jane Fox", "Ana María Ruiz")]
     shown = [claim.text.partition("\n")[0] for claim in claims_of("who repairs lamps", *people)]

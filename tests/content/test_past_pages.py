@@ -68,6 +68,8 @@ def test_pages_of_several_years_are_each_noted():
         ("3–5 June 2022 and 3–5 June 2031", (), date(2031, 6, 5)),
         ("2023/07/17-2023/07/23 in Prague", (), date(2023, 7, 23)),
         ("Law no. 78-753 of 17 July 1978 opened the files.", (), None),
+        ("Law no. 78-17 of 6 January 1978, law 10-95 of 3 May 2014", (), None),
+        ("Ley 19-2013, de 9 de diciembre de 2013", (), None),
         ("The club was founded on 3 May 2014.", (), None),
         ("Open 9–17. Closed since 3 May.", (), None),
         ("The report is of 1 January 2022 to 31 December 2022.", (), None),

@@ -10,10 +10,8 @@ improve the result and took longest; neither did its length.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from operator import attrgetter
 
-from server.answering.answer_kinds import is_name
 from server.answering.understanding.discourse import asks, asks_for_amount, introduces, is_label, says_number
 from server.answering.writing.units import Unit, UnitKind
 from server.domain.chunk import ScoredChunk
@@ -27,10 +25,6 @@ NEAREST = 0.15
 """Bonus for the sentence that is nearest to the question in meaning."""
 FACT = 0.2
 """Bonus for a unit with the kind of fact that is asked for."""
-FULL_NAME = 2
-"""Words of a name that tell which person is meant."""
-TEAM = 3
-"""Names in a part of a page from which on it is about a team."""
 CLEAR = 0.05
 """A unit stands out if no other one of its list or section scores nearly as much."""
 ASKS = 0.06
@@ -66,8 +60,7 @@ class Evidence:
 
     def of(self, chunks: Sequence[ScoredChunk], read: Sequence[Sequence[Unit]]) -> list[Support]:
         """Return the scored units, best first, without mere labels and heads of tables if there are others.
-        The name of a person who is asked about is no label. The best unit of what an introduction announces
-        has at least the introduction's score."""
+        The best unit of what an introduction announces has at least the introduction's score."""
         best = max((hit.score for hit in chunks), default=1.0) or 1.0
         found = [
             support
@@ -78,10 +71,7 @@ class Evidence:
             if introduces(one.unit.text) and found[place + 1].source == one.source:
                 _announce(found, place)
         informative = [
-            one
-            for one in found
-            if _is_asked_about(one, read[one.source])
-            or not (_is_label(one.unit) or _leads(read[one.source], one.position))
+            one for one in found if not (_is_label(one.unit) or _leads(read[one.source], one.position))
         ]
         return sorted(informative or found, key=attrgetter("score"), reverse=True)
 
@@ -142,24 +132,6 @@ def _are_together(one: Support, other: Support) -> bool:
 def _is_label(unit: Unit) -> bool:
     """Return whether a unit says nothing by itself, or nothing that readers of the page see."""
     return unit.kind is UnitKind.PICTURE or (unit.kind is UnitKind.SENTENCE and is_label(unit.quote))
-
-
-def _is_asked_about(one: Support, read: Sequence[Unit]) -> bool:
-    """Return whether a unit is the name of a person of whom the question has the first and last name."""
-    return len(one.held) >= FULL_NAME and one.position in people(tuple(read))
-
-
-@lru_cache(maxsize=500)
-def people(read: tuple[Unit, ...]) -> frozenset[int]:
-    """Return the positions of the names under which a page about a team says who does what; none if there are
-    too few. Titles such as "Request Invitation Letter" have words that are also written small."""
-    names = [
-        place for place, unit in enumerate(read) if unit.kind is UnitKind.SENTENCE and is_name(unit.quote)
-    ]
-    if len(names) < TEAM:
-        return frozenset()
-    small = {word for unit in read for word in unit.quote.split() if word.islower()}
-    return frozenset(place for place in names if small.isdisjoint(read[place].quote.lower().split()))
 
 
 def _leads(units: Sequence[Unit], position: int) -> bool:

@@ -70,8 +70,7 @@ class Quotation:
         for _, block in groupby(self.units, key=lambda unit: unit.block):
             members: list[Unit] = []
             for unit in block:
-                goes_on = unit.kind is UnitKind.SENTENCE and members and members[0].kind in LISTED
-                if members and unit.kind is not members[0].kind and not goes_on:
+                if members and unit.kind is not members[0].kind and not _is_within(unit, members):
                     yield members[0].kind, members
                     members = []
                 members.append(unit)
@@ -87,13 +86,18 @@ class Quotation:
         # Items within an item that is not shown would be code if they kept their indentation.
         deep = min(_depth(unit) for unit in members if unit.kind is not UnitKind.SENTENCE)
         lines: list[str] = []
+        items: list[Unit] = []
         for unit in members:
             shown = self._marked(unit, unit.text, linked)
             if unit.kind is not UnitKind.SENTENCE:
                 lines.append(f"{unit.marker[deep:]}{shown}")
-            elif unit.marker and not lines[-1].rstrip("*").endswith(_COLONS):
+                items.append(unit)
+            elif unit.marker and _depth(unit) <= _depth(items[-1]):  # the rest of an item around these
+                outer = next(one for one in reversed(items) if _depth(one) < _depth(unit))
+                lines += ["", f"{' ' * (len(outer.marker) - deep)}{shown}"]
+            elif unit.marker and _is_below(lines[-1], unit):
+                lines[-1] += "  "  # a line break: what stands below a term is not its end
                 lines.append(f"{unit.marker[deep:]}{shown}")
-                lines[-2] += "  "  # a line break: what stands below a term is not its end
             else:
                 lines[-1] += f" {shown}"
         return "\n".join(lines)
@@ -135,6 +139,19 @@ class Quotation:
 
 def _depth(unit: Unit) -> int:
     return len(unit.marker) - len(unit.marker.lstrip())
+
+
+def _is_within(unit: Unit, items: Sequence[Unit]) -> bool:
+    """Return whether a sentence stands within one of these items."""
+    if unit.kind is not UnitKind.SENTENCE or items[0].kind not in LISTED:
+        return False
+    return not unit.marker or _depth(unit) > min(_depth(one) for one in items if one.kind in LISTED)
+
+
+def _is_below(line: str, unit: Unit) -> bool:
+    """Return whether a definition gets a line of its own below its term: not after a colon, and not if it is
+    only a dash, which would make the term a heading."""
+    return not line.rstrip("* ").endswith(_COLONS) and any(map(str.isalnum, unit.text))
 
 
 def _whole(words: str, text: str) -> int:

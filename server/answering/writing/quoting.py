@@ -22,7 +22,7 @@ from server.answering.ranking import ODDS, RIVAL, last_heading
 from server.answering.shortcuts.overview import is_prose
 from server.answering.understanding.discourse import introduces, is_label, refers_back
 from server.answering.verifying.untrusted import trusted_units
-from server.answering.writing.evidence import CLEAR, Evidence, Support, people
+from server.answering.writing.evidence import CLEAR, Evidence, Support
 from server.answering.writing.quotation import Quotation, escape_markdown, heading_link, markdown_link
 from server.answering.writing.suggestions import heading_of
 from server.answering.writing.units import LISTED, Unit, UnitKind, units
@@ -238,8 +238,7 @@ def _section(
     """Return the section as one claim, with the page's links and, if wanted, the answering unit marked. Where
     it is cut, it has an ellipsis."""
     trusted = trusted_units(hit.chunk.text)
-    around = _below_name if best.position in people(tuple(found)) else _window
-    places = around(found, best.position, room.most, [unit is not None for unit in trusted])
+    places = _window(found, best.position, room.most, [unit is not None for unit in trusted])
     shown = [found[place] for place in places]
     if best.unit.kind is UnitKind.STEP:  # steps answer together
         steps = [unit for unit in shown if unit.block == best.unit.block]
@@ -391,17 +390,6 @@ def _names_host(word: str, address: str, chunk: Chunk) -> bool:
     return (
         is_name and word.casefold() in urlsplit(address).netloc and origin_of(address) != origin_of(chunk.url)
     )
-
-
-def _below_name(found: Sequence[Unit], position: int, most: int, trusted: Sequence[bool]) -> range:
-    """Return the positions of a person's name and of what a page about a team says below it, as far as there
-    is room."""
-    others, stop = people(tuple(found)), position + 1
-    while stop < len(found) and trusted[stop] and stop not in others:
-        if _length(found, range(position, stop + 1)) > most:
-            break
-        stop += 1
-    return range(position, stop)
 
 
 def _is_once(word: str, page: Sequence[Chunk]) -> bool:
