@@ -18,7 +18,9 @@ all from questions in languages that the embedder does not read:
 
 Printed for each comparison and site are the figures of a model that was learned without the site: gold
 section first and among three, before and after; and for a few floors the share of answerable questions below
-it, and of unanswerable ones. With `--write` the weights of the model learned from all sites replace the file.
+it, and of unanswerable ones. With `--write` the weights of the model learned from all sites replace those of
+the comparisons named after it, but for those of FEW. Their bias is such that of the answerable questions, the
+share REFUSED is below the usual floor.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +51,10 @@ from benchmarks.visitor_sites import (
     turns_of,
 )
 from benchmarks.web_server import ROOT
-from server.answering.grading import ANSWER, answer_features
+from server.answering.grading import ANSWER, DEFAULT_FLOOR, answer_features
 from server.answering.ranking import (
     COMPARISONS,
+    LEARNED,
     POOL,
     SECTION,
     Comparer,
@@ -66,6 +70,9 @@ FILE = ROOT / "server/answering/learned.json"
 FLOORS = (0.1, 0.13, 0.16, 0.2, 0.25, 0.3)
 PENALTY_SECTION, PENALTY_ANSWER = 3.0, 2.0
 """L2 penalties on the weights of standardised features."""
+REFUSED = 0.05
+FEW = ("lacks_fact", "other_edition")
+"""Features that too few questions have, unless they are of many sites: their weights stay."""
 READABLE = 0.25
 """What a question that the embedder reads counts for the comparison by words alone, which is made of it only
 when the embedder fails."""
@@ -118,12 +125,12 @@ def feature_rows(rarity: Rarity, query: Query, near: Sequence[ScoredChunk]) -> t
 
 def only(by: str, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
     """Return the hits without what this comparison does not know of them."""
-    lost = {"tokens": (), "sentences": ("tokens",), "words": ("tokens", "sentence", "headline")}[by]
+    lost = {"sentences": ("tokens",), "words": ("tokens", "sentence", "headline")}.get(by, ())
     return [
         replace(
             hit,
             scores={name: score for name, score in hit.scores.items() if name not in lost},
-            sentence="" if by == "words" else hit.sentence,
+            sentence="" if by in ("letters", "words") else hit.sentence,
         )
         for hit in hits
     ]
@@ -149,11 +156,13 @@ def examples(runtime: Runtime, name: str, questions: Sequence[dict[str, Any]]) -
         left = [hit for hit in found if not gold_of(hit.chunk, question)] if gold.any() else []
         left = comparer.compared(query, left[:POOL])
         half, answerable = half_of(question["id"]), bool(question["expected_urls"])
-        best = COMPARISONS.index(compared_by(near))
-        for by in COMPARISONS[best:]:
+        best = compared_by(near)
+        for by in COMPARISONS[COMPARISONS.index(best) :]:
+            if by == "letters" != best:
+                continue  # what the embedder reads says nothing of what it does not read
             sections, answers = feature_rows(rarity, query, only(by, near))
             without = feature_rows(rarity, query, only(by, left)) if left else None
-            counts = READABLE if by == "words" and by != compared_by(near) else 1.0
+            counts = READABLE if by == "words" and best in ("tokens", "sentences") else 1.0
             yield Example(name, half, by, counts, answerable, sections, gold, answers, without)
 
 
@@ -324,7 +333,7 @@ def main() -> None:
     parser.add_argument("sources", nargs="+")
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--whole", action="store_true", help="learn from both halves")
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--write", nargs="+", choices=COMPARISONS, default=[], metavar="COMPARISON")
     given = parser.parse_args()
     made: list[Example] = []
     with opened(given) as (runtime, asked, whole):
@@ -336,10 +345,11 @@ def main() -> None:
     if given.whole:
         whole = set(asked)
     weights = {by: learned_by(by, [one for one in made if one.by == by], whole) for by in COMPARISONS}
-    text = json.dumps(weights, indent=1) + "\n"
     if given.write:
-        FILE.write_text(text)
-    print(text)
+        for by in given.write:
+            weights[by]["answer"] |= {name: LEARNED[by]["answer"][name] for name in FEW}
+        FILE.write_text(json.dumps(LEARNED | {by: weights[by] for by in given.write}, indent=1) + "\n")
+    print(json.dumps(weights, indent=1))
 
 
 def learned_by(by: str, made: Sequence[Example], whole: set[str]) -> dict[str, dict[str, float]]:
@@ -355,10 +365,18 @@ def learned_by(by: str, made: Sequence[Example], whole: set[str]) -> dict[str, d
             report(f"{name}, {half}", some, sections, answers)
     sections = fit_sections(learned)
     answers = fit_answers(learned, sections)
+    answers[-1] += log(DEFAULT_FLOOR / (1 - DEFAULT_FLOOR)) - _least_sure(learned, sections, answers)
     return {
         "section": dict(zip(SECTION, sections.round(3).tolist(), strict=True)),
         "answer": dict(zip(("bias", *ANSWER), np.roll(answers, 1).round(3).tolist(), strict=True)),
     }
+
+
+def _least_sure(learned: Sequence[Example], sections: Row, answers: Row) -> float:
+    """Return the log odds below which are REFUSED of the answerable questions of this comparison."""
+    own = [one for one in learned if one.answerable and one.counts == 1]
+    rows = (one.answers[int((one.sections @ sections).argmax())] for one in own)
+    return float(np.quantile([row @ answers[:-1] + answers[-1] for row in rows], REFUSED))
 
 
 if __name__ == "__main__":

@@ -132,8 +132,8 @@ class EvidenceGrader:
             return 0.0
         values = answer_features(query, chunks, self._rarity)
         by = compared_by(chunks[:1])
-        if by == "words" and not values[0]:
-            return 0.0  # nothing else was compared, and no word is shared
+        if by in ("letters", "words") and not values[0]:
+            return 0.0  # hardly anything else was compared, and no word is shared
         total = LEARNED[by]["answer"]["bias"] + sum(
             weight * value for weight, value in zip(_WEIGHTS[by], values, strict=True)
         )

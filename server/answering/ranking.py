@@ -23,9 +23,9 @@ from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.derived import Calibration
 from server.domain.protocols import TOKEN_NUMBERS, TOKEN_SCALE, Embedder, ModelError, embedded
 from server.domain.question import Query
-from server.indexes.sentence_vectors import SentenceVectors
+from server.indexes.sentence_vectors import SentenceVectors, is_compared
 from server.retrieval.hybrid import uncrowded
-from server.retrieval.parts import ranked
+from server.retrieval.parts import ranked, reads
 from server.retrieval.rarity import Rarity, chunk_tokens, chunk_words, coverage
 from server.retrieval.rerank import is_asked_for, standing
 
@@ -52,9 +52,10 @@ ODDS = "odds"
 """Score of a hit: how likely its section answers, as a share of the likeliest one's likelihood."""
 RIVAL = 0.5
 """A section that is at least so likely to answer, compared with the first one, may answer as well."""
-COMPARISONS = ("tokens", "sentences", "words")
+COMPARISONS = ("tokens", "sentences", "letters", "words")
 """What questions can be compared with: tokens and sentences, sentences, or nothing but words, where the
-embedder does not read the language. Each has weights of its own."""
+embedder does not read the language; "letters" are tokens where it knows nothing but the letters of the
+language. Each has weights of its own."""
 LEARNED: dict[str, dict[str, dict[str, float]]] = json.loads(
     files("server.answering").joinpath("learned.json").read_text("utf-8")
 )
@@ -83,44 +84,44 @@ class Comparer:
         return [compared.get(hit.chunk.id, hit) for hit in found[:limit]]
 
     def compared(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """Return the hits with the nearness of their best sentence, of their heading and of their tokens."""
-        reads = self._embedder.languages
-        if self._vectors is None or (reads and query.language not in reads):
+        """Return the hits with the nearness of their best sentence, of their heading and of their tokens. For
+        a language that the embedder does not read but whose letters it knows, only with that of tokens."""
+        if self._vectors is None or not is_compared(self._embedder, query.language):
             return list(hits)
-        texts = {hit.chunk.id: compared_texts(hit.chunk) for hit in hits}
+        texts = {hit.chunk.id: texts_of(self._embedder, hit.chunk) for hit in hits}
         try:
             stored = self._vectors.of([hit.chunk for hit in hits])
             asked = embedded(self._embedder, [query.meaning or query.text])[0]
         except ModelError:
             return list(hits)  # retrieval has already reported the failure
-        own = [hit for hit in hits if texts[hit.chunk.id]]
+        tokens = token_nearness(asked.tokens or b"", [stored[hit.chunk.id].tokens for hit in hits])
+        is_read = not self._embedder.languages or query.language in self._embedder.languages
+        own = [place for place, hit in enumerate(hits) if is_read and texts[hit.chunk.id]]
+        found = [
+            hit.rescored(hit.score, {**hit.scores, "tokens": tokens[place]}) if place in tokens else hit
+            for place, hit in enumerate(hits)
+        ]
         if not own:
-            return list(hits)
-        vectors = [stored[hit.chunk.id] for hit in own]
+            return found
+        vectors = [stored[hits[place].chunk.id] for place in own]
         rows = np.concatenate([one.texts for one in vectors]).astype(np.float32, copy=False)
         ends = list(accumulate(len(one.texts) for one in vectors))
         question = np.asarray(asked.vector, np.float32)
-        tokens = token_nearness(asked.tokens or b"", [one.tokens for one in vectors])
-        compared = {
-            hit.chunk.id: self._with_nearness(
-                hit, texts[hit.chunk.id], rows[start:end] @ question, tokens.get(place)
-            )
-            for place, (hit, (start, end)) in enumerate(zip(own, pairwise([0, *ends]), strict=True))
-        }
-        return [compared.get(hit.chunk.id, hit) for hit in hits]
+        for place, (start, end) in zip(own, pairwise([0, *ends]), strict=True):
+            near = rows[start:end] @ question
+            found[place] = self._with_nearness(found[place], texts[hits[place].chunk.id], near)
+        return found
 
     def _with_nearness(
-        self, hit: ScoredChunk, texts: tuple[str, ...], near: NDArray[np.float32], tokens: float | None
+        self, hit: ScoredChunk, texts: tuple[str, ...], near: NDArray[np.float32]
     ) -> ScoredChunk:
-        """Return the hit with the nearness of its tokens, and of its `texts`, which is still a cosine."""
+        """Return the hit with the nearness of its `texts`, which is still a cosine."""
         headed = bool(last_heading(hit.chunk))
         first = int(headed and len(texts) > 1)
         best = first + int(near[first:].argmax())
         headline = self._calibration.nearness(float(near[0])) if headed else 0.0
         sentence = self._calibration.nearness(float(near[best]))
         scores = {**hit.scores, "sentence": sentence, "headline": headline}
-        if tokens is not None:
-            scores["tokens"] = tokens
         return hit.rescored(hit.score, scores, sentence=texts[best])
 
 
@@ -167,9 +168,10 @@ class SectionRanker:
 
 def compared_by(hits: Sequence[ScoredChunk]) -> str:
     """Return which of COMPARISONS was made of these hits. A feature without a value is 0."""
+    has_sentences = any(hit.sentence for hit in hits)
     if any(hit.scores.get("tokens") for hit in hits):
-        return "tokens"
-    return "sentences" if any(hit.sentence for hit in hits) else "words"
+        return "tokens" if has_sentences else "letters"
+    return "sentences" if has_sentences else "words"
 
 
 def token_nearness(asked: bytes, held: Sequence[bytes | None]) -> dict[int, float]:
@@ -221,6 +223,12 @@ def section_features(query: Query, hits: Sequence[ScoredChunk], rarity: Rarity) 
             sum(1 if fact.search(text) else -1 for fact in facts) if facts else 0.0,
         )
     return rows
+
+
+def texts_of(embedder: Embedder, chunk: Chunk) -> tuple[str, ...]:
+    """Return the texts of a chunk that questions are compared with; none if the embedder does not read its
+    language, in which nothing but tokens is compared."""
+    return compared_texts(chunk) if reads(embedder, chunk.language) else ()
 
 
 @lru_cache(maxsize=4_000)

@@ -19,6 +19,7 @@ from sqlalchemy import Column, LargeBinary, MetaData, Table, Text, bindparam, de
 from server.domain.chunk import Chunk
 from server.domain.protocols import Embedder, embedded, token_space
 from server.indexes.word_tables import ensure_tables
+from server.languages.scripts import script_of_language
 from server.storage.database import Database
 from server.storage.statements import among, upsert
 
@@ -87,16 +88,16 @@ class SentenceVectors:
         ensure_tables(database, _metadata)
 
     def fill(self, chunks: Iterable[Chunk], go_on: Callable[[], bool]) -> int:
-        """Embed and store the texts and tokens of chunks that have none yet and whose language the embedder
-        reads, while `go_on` returns true. Return the number of chunks. Raises ModelError."""
-        reads, filled = self._embedder.languages, 0
+        """Embed and store the texts and tokens of chunks that have none yet and that questions are compared
+        with, while `go_on` returns true. Return the number of chunks. Raises ModelError."""
+        filled = 0
         with self._db.connect() as connection:
             known = {row[0]: row[1] for row in connection.execute(_KNOWN, self._key_values())}
         lacking = (
             chunk
             for chunk in chunks
             if (chunk.id not in known or (self._space and known[chunk.id] != self._mark(chunk)))
-            and (not reads or not chunk.language or chunk.language in reads)
+            and (not chunk.language or is_compared(self._embedder, chunk.language))
         )
         while go_on() and (batch := list(islice(lacking, FILLED_AT_ONCE))):
             self.of(batch)
@@ -179,6 +180,16 @@ class SentenceVectors:
         ]
         with self._db.begin() as connection:
             connection.execute(upsert(self._db.dialect, _table), rows)
+
+
+def is_compared(embedder: Embedder, language: str) -> bool:
+    """Return whether texts of this language are compared: the embedder reads it, or makes vectors of tokens
+    and reads another language with the same letters. Those tell it something of names, of words that both
+    languages have, and of words that begin alike."""
+    reads = embedder.languages
+    if not reads or language in reads:
+        return True
+    return bool(token_space(embedder)) and script_of_language(language) in map(script_of_language, reads)
 
 
 def drop_sentence_vectors(database: Database, site_id: str) -> None:

@@ -106,13 +106,26 @@ def test_themes_keep_their_order(ranker):
     assert names(ranker.refine(Query("what are the main themes", "en"), found, 10)) == ["b", "a"]
 
 
-def test_a_question_that_the_embedder_cannot_read_is_ranked_by_words(ranker):
+def test_a_question_that_the_embedder_cannot_read_is_ranked_by_its_words(ranker):
     found = [hit("a", "Lampen brennen.", 0.5), hit("b", "Die Lieferung kostet 4,50 EUR.", 0.49, "Lieferung")]
     ranked = ranker.refine(Query("Was kostet die Lieferung?", "de"), found, 10)
     assert names(ranked) == ["b", "a"]
     assert "sentence_gap" in ranked[0].scores
     assert ranked[0].sentence == ""
-    assert compared_by(ranked) == "words"
+    assert compared_by(ranked) == "letters"
+    found = [hit("a", "Лампы горят.", 0.5), hit("b", "Доставка стоит 4,50 EUR.", 0.49, "Доставка")]
+    assert compared_by(ranker.refine(Query("Сколько стоит доставка?", "ru"), found, 10)) == "words"
+
+
+def test_of_a_language_whose_letters_the_embedder_knows_only_tokens_are_compared(ranker, shop, embedder):
+    found = [hit("a", "Die Lampen brennen mit Öl.", 0.5), hit("b", "Der Fahrstuhl hat eine Kabine.", 0.5)]
+    query = Query("Was brennt in Öllampen?", "de")
+    ranked = ranker.refine(query, found, 10)
+    assert names(ranked) == ["a", "b"]
+    assert ranked[0].scores["tokens"] > ranked[1].scores["tokens"] > 0
+    assert ranked[0].scores["sentence"] == ranked[0].scores["headline"] == 0
+    without = SectionRanker(shop.rarity, Comparer(WithoutTokens(embedder), Calibration(), Vectors(embedder)))
+    assert compared_by(without.refine(query, found, 10)) == "words"
 
 
 def test_each_token_of_a_question_is_compared_with_its_nearest_of_the_section(embedder):

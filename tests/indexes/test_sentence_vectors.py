@@ -134,10 +134,21 @@ def test_an_empty_section_has_no_tokens(database):
         assert (len(found.texts), len(found.tokens)) == (0, 0)
 
 
-def test_a_language_that_the_embedder_cannot_read_costs_nothing(database):
-    embedder = Counting()
-    stored(database, embedder).fill([chunk("a", "Lampen sind frei.", "de")], lambda: True)
+@pytest.mark.parametrize(
+    ("embedder", "text", "language"),
+    [(Counting(), "Lampen sind frei.", "de"), (CountingTokens(), "Лампы горят.", "ru")],
+)
+def test_a_language_that_nothing_is_compared_in_costs_nothing(database, embedder, text, language):
+    stored(database, embedder).fill([chunk("a", text, language)], lambda: True)
     assert embedder.asked == []
+
+
+def test_of_a_language_with_the_letters_of_one_that_is_read_tokens_are_stored(database):
+    lamp = chunk("a", "Lampen sind frei.", "de")
+    stored(database, CountingTokens()).fill([lamp], lambda: True)
+    again = CountingTokens()
+    assert stored(database, again).of([lamp])["a"].tokens
+    assert again.asked == []
 
 
 def test_filling_in_goes_on_where_it_was_cut_off(database):
