@@ -168,7 +168,7 @@ class SectionRanker:
 
 def compared_by(hits: Sequence[ScoredChunk]) -> str:
     """Return which of COMPARISONS was made of these hits. A feature without a value is 0."""
-    has_sentences = any(hit.sentence for hit in hits)
+    has_sentences = any(hit.sentence or hit.scores.get("sentence") for hit in hits)
     if any(hit.scores.get("tokens") for hit in hits):
         return "tokens" if has_sentences else "letters"
     return "sentences" if has_sentences else "words"

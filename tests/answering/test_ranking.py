@@ -117,6 +117,13 @@ def test_a_question_that_the_embedder_cannot_read_is_ranked_by_its_words(ranker)
     assert compared_by(ranker.refine(Query("Сколько стоит доставка?", "ru"), found, 10)) == "words"
 
 
+def test_a_hit_that_later_steps_made_again_is_still_one_that_was_compared(ranker):
+    (ranked,) = ranker.refine(
+        Query("how fast do you ship?", "en"), [hit("a", "Parcels arrive soon.", 0.5)], 1
+    )
+    assert compared_by([replace(ranked, sentence="")]) == "tokens"
+
+
 def test_of_a_language_whose_letters_the_embedder_knows_only_tokens_are_compared(ranker, shop, embedder):
     found = [hit("a", "Die Lampen brennen mit Öl.", 0.5), hit("b", "Der Fahrstuhl hat eine Kabine.", 0.5)]
     query = Query("Was brennt in Öllampen?", "de")
