@@ -70,7 +70,7 @@ FILE = ROOT / "server/answering/learned.json"
 FLOORS = (0.1, 0.13, 0.16, 0.2, 0.25, 0.3)
 PENALTY_SECTION, PENALTY_ANSWER = 3.0, 2.0
 """L2 penalties on the weights of standardised features."""
-REFUSED = 0.05
+REFUSED = 0.03
 FEW = ("lacks_fact", "other_edition")
 """Features that too few questions have, unless they are of many sites: their weights stay."""
 READABLE = 0.25
