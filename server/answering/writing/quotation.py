@@ -69,10 +69,13 @@ class Quotation:
         """Yield the units by block and kind; what stands within an item that is shown goes with it."""
         for _, block in groupby(self.units, key=lambda unit: unit.block):
             members: list[Unit] = []
+            depth = 0  # of the outermost of these items
             for unit in block:
-                if members and unit.kind is not members[0].kind and not _is_within(unit, members):
+                if members and unit.kind is not members[0].kind and not _is_within(unit, members[0], depth):
                     yield members[0].kind, members
                     members = []
+                if unit.kind is not UnitKind.SENTENCE:
+                    depth = min(depth, _depth(unit)) if members else _depth(unit)
                 members.append(unit)
             yield members[0].kind, members
 
@@ -141,11 +144,11 @@ def _depth(unit: Unit) -> int:
     return len(unit.marker) - len(unit.marker.lstrip())
 
 
-def _is_within(unit: Unit, items: Sequence[Unit]) -> bool:
-    """Return whether a sentence stands within one of these items."""
-    if unit.kind is not UnitKind.SENTENCE or items[0].kind not in LISTED:
-        return False
-    return not unit.marker or _depth(unit) > min(_depth(one) for one in items if one.kind in LISTED)
+def _is_within(unit: Unit, first: Unit, depth: int) -> bool:
+    """Return whether a sentence stands within an item of the list that begins with `first`."""
+    return (
+        unit.kind is UnitKind.SENTENCE and first.kind in LISTED and (not unit.marker or _depth(unit) > depth)
+    )
 
 
 def _is_below(line: str, unit: Unit) -> bool:
