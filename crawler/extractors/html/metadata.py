@@ -105,7 +105,7 @@ def choose_title(head: Head, first_heading: str) -> tuple[str, str]:
     parts = [part for part in TITLE_SEPARATOR.split(title) if part]
     if len(parts) > 1 and parts[0].casefold() in first_heading.casefold():
         return first_heading, head.site_name
-    return _without_site(title, head.site_name), head.site_name
+    return _without_site(title, head.site_name) or first_heading, head.site_name
 
 
 def _without_site(title: str, site_name: str) -> str:
