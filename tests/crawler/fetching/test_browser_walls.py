@@ -18,6 +18,8 @@ from tests.conftest import missing_program
 
 ADDRESS = "http://site.example/"
 STUN = b"\x21\x12\xa4\x42"
+WAYS_OUT = ("script", "fetch", "xhr", "frame", "beacon", "prefetch", "worker-socket")
+MOST_TRIES = 5
 # Every line is one way to make a browser send something to HOST.
 WAYS = """
 <link rel=prefetch href="http://HOST/prefetch"><link rel=preconnect href="http://HOST">
@@ -182,9 +184,12 @@ def test_what_escapes_the_interception_goes_nowhere(listener, no_first_wall) -> 
 
 
 def test_without_the_walls_the_same_page_does_get_out(listener, no_first_wall, no_second_wall) -> None:
-    """Else the tests above would prove nothing."""
-    _rendered(listener)
-    said = b"\n".join(listener.came)
-    for way in ("script", "fetch", "xhr", "frame", "beacon", "prefetch", "worker-socket"):
-        assert f" /{way} ".encode() in said, way
-    assert STUN in said
+    """Else the tests above would prove nothing. A busy machine may leave the page before it has tried all."""
+    ways = [f" /{way} ".encode() for way in WAYS_OUT]
+    for _ in range(MOST_TRIES):
+        _rendered(listener)
+        said = b"\n".join(listener.came)
+        missing = [way for way in (*ways, STUN) if way not in said]
+        if not missing:
+            break
+    assert missing == []
