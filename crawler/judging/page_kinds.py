@@ -81,14 +81,17 @@ def edition_of(url: str) -> int:
     """Return the year of the edition, such as that of a yearly event or report, to which a page belongs by a
     folder of its address: 2019 of /berlin/2019/ and of /fair-2019/venue. 0 for none, and for posts, which
     have their day or the year of their blog there."""
-    return max(filter(_is_past, _editions(urlsplit(url).path)), default=0)
+    return _edition(url, date.today())
 
 
 @lru_cache(maxsize=10_000)
-def _editions(path: str) -> tuple[int, ...]:
+def _edition(url: str, today: date) -> int:
+    """Cached, because every question asks for that of each page found, several times."""
+    path = urlsplit(url).path
     if _DATE_PATH.search(path) or _DATE_SLUG.search(path):
-        return ()
-    return tuple(year for above, year in _year_folders(path) if _SECTIONS[POST].isdisjoint(above))
+        return 0
+    years = (year for above, year in _year_folders(path) if _SECTIONS[POST].isdisjoint(above))
+    return _newest(years, today)
 
 
 def _year_folders(path: str) -> Iterator[tuple[list[str], int]]:
@@ -104,9 +107,9 @@ def _year_folders(path: str) -> Iterator[tuple[list[str], int]]:
             yield parts[:place], int(found[1])
 
 
-def _is_past(year: int) -> bool:
-    """Return whether it is a year with pages: that of "/plan-2040/" is to come."""
-    return year <= date.today().year + 1
+def _newest(years: Iterable[int], today: date) -> int:
+    """Return the newest year with pages, 0 for none: that of "/plan-2040/" is to come."""
+    return max((year for year in years if year <= today.year + 1), default=0)
 
 
 def date_of(url: str, metas: Mapping[str, str], marked: Iterable[str]) -> str:
@@ -132,7 +135,7 @@ def date_of(url: str, metas: Mapping[str, str], marked: Iterable[str]) -> str:
         found = _YEAR_SLUG.fullmatch(path.rstrip("/").rpartition("/")[2])
         if found and (year := int(found[1] or found[2])) >= date.today().year - LONG_AGO:
             years.append(year)
-    year = max(filter(_is_past, years), default=0)
+    year = _newest(years, date.today())
     return f"{year}-01-01" if year else ""
 
 

@@ -25,7 +25,7 @@ from server.domain.protocols import TOKEN_NUMBERS, TOKEN_SCALE, Embedder, ModelE
 from server.domain.question import Query
 from server.indexes.sentence_vectors import SentenceVectors, is_compared
 from server.retrieval.hybrid import uncrowded
-from server.retrieval.parts import ranked, reads
+from server.retrieval.parts import ranked
 from server.retrieval.rarity import Rarity, chunk_tokens, chunk_words, coverage
 from server.retrieval.rerank import is_asked_for, standing
 
@@ -88,15 +88,15 @@ class Comparer:
         a language that the embedder does not read but whose letters it knows, only with that of tokens."""
         if self._vectors is None or not is_compared(self._embedder, query.language):
             return list(hits)
-        texts = {hit.chunk.id: texts_of(self._embedder, hit.chunk) for hit in hits}
+        is_read = not self._embedder.languages or query.language in self._embedder.languages
+        texts = {hit.chunk.id: compared_texts(hit.chunk) for hit in hits} if is_read else {}
         try:
-            stored = self._vectors.of([hit.chunk for hit in hits])
+            stored = self._vectors.of([hit.chunk for hit in hits], sentences=is_read)
             asked = embedded(self._embedder, [query.meaning or query.text])[0]
         except ModelError:
             return list(hits)  # retrieval has already reported the failure
         tokens = token_nearness(asked.tokens or b"", [stored[hit.chunk.id].tokens for hit in hits])
-        is_read = not self._embedder.languages or query.language in self._embedder.languages
-        own = [place for place, hit in enumerate(hits) if is_read and texts[hit.chunk.id]]
+        own = [place for place, hit in enumerate(hits) if texts.get(hit.chunk.id)]
         found = [
             hit.rescored(hit.score, {**hit.scores, "tokens": tokens[place]}) if place in tokens else hit
             for place, hit in enumerate(hits)
@@ -223,12 +223,6 @@ def section_features(query: Query, hits: Sequence[ScoredChunk], rarity: Rarity) 
             sum(1 if fact.search(text) else -1 for fact in facts) if facts else 0.0,
         )
     return rows
-
-
-def texts_of(embedder: Embedder, chunk: Chunk) -> tuple[str, ...]:
-    """Return the texts of a chunk that questions are compared with; none if the embedder does not read its
-    language, in which nothing but tokens is compared."""
-    return compared_texts(chunk) if reads(embedder, chunk.language) else ()
 
 
 @lru_cache(maxsize=4_000)

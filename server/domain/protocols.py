@@ -103,6 +103,11 @@ def token_space(embedder: Embedder) -> str:
     return embedder.token_space if isinstance(embedder, TokenEmbedder) else ""
 
 
+def reads(embedder: Embedder, language: str) -> bool:
+    """Return whether the embedder reads this language; an unknown one counts as read."""
+    return not embedder.languages or not language or language in embedder.languages
+
+
 def embedded(embedder: Embedder, texts: Sequence[str]) -> list[EmbeddedText]:
     """Embed texts, with vectors of their tokens if the embedder has them. Raises ModelError."""
     # Every question comes through here, and an isinstance check of a protocol looks at all of its members.

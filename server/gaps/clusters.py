@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.answering.shortcuts.same_question import WORDS_SHARE, contradiction, plain
-from server.domain.protocols import Embedder, ModelError
+from server.domain.protocols import Embedder, ModelError, reads
 from server.indexes.tokens import tokens
-from server.retrieval.parts import reads
 
 Array = NDArray[np.float32]
 Weights = Callable[[Sequence[str]], dict[str, float]]

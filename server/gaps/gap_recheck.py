@@ -14,7 +14,7 @@ from server.domain.addresses import stored
 from server.domain.answer import Answer, Outcome
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.gap import OPEN, Gap, GapKind, Missing, NearPage, Solved, Why
-from server.domain.protocols import Embedder, ModelError
+from server.domain.protocols import Embedder, ModelError, reads
 from server.domain.question import Question
 from server.domain.site import Site
 from server.domain.spending import Spending, charged
@@ -24,7 +24,6 @@ from server.indexes.tokens import tokens
 from server.indexes.words import SqlWordIndex
 from server.languages.loader import alternatives, compiled, every_word
 from server.languages.scripts import UNSPACED_CHARACTER
-from server.retrieval.parts import reads
 from server.retrieval.rarity import Rarity, chunk_tokens, coverage
 from server.storage.content.reader import ContentReader
 from server.storage.conversations.questions import QuestionLog

@@ -7,10 +7,9 @@ from uuid import uuid4
 import numpy as np
 
 from server.answering.understanding.reference import Leaning, leaning
-from server.domain.protocols import Embedder
+from server.domain.protocols import Embedder, reads
 from server.gaps.clusters import Cluster, Clusters, Weights, embedded
 from server.gaps.intake import Badly, GapIntake, Member, packed
-from server.retrieval.parts import reads
 
 BATCH = 128
 EMBEDDED = 64

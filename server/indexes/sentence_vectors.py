@@ -7,7 +7,7 @@ chunks and can be computed again.
 
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Column, LargeBinary, MetaData, Table, Text, bindparam, delete, func, select
 
 from server.domain.chunk import Chunk
-from server.domain.protocols import Embedder, embedded, token_space
+from server.domain.protocols import Embedder, embedded, reads, token_space
 from server.indexes.word_tables import ensure_tables
 from server.languages.scripts import script_of_language
 from server.storage.database import Database
@@ -79,7 +79,7 @@ class SentenceVectors:
         embedder: Embedder,
         texts: Callable[[Chunk], tuple[str, ...]],
     ) -> None:
-        """`texts` returns the sentences and headings of a chunk."""
+        """`texts` returns the heading and the sentences of a chunk, in any language."""
         self._db = database
         self._site_id = site_id
         self._embedder = embedder
@@ -88,19 +88,27 @@ class SentenceVectors:
         ensure_tables(database, _metadata)
 
     def fill(self, chunks: Iterable[Chunk], go_on: Callable[[], bool]) -> int:
-        """Embed and store the texts and tokens of chunks that have none yet and that questions are compared
-        with, while `go_on` returns true. Return the number of chunks. Raises ModelError."""
+        """Embed and store what questions in a chunk's own language are compared with, for those of a site's
+        chunks that have none yet, while `go_on` returns true. Remove what a question stored of a chunk that
+        was removed meanwhile. Return the number of chunks that were embedded. Raises ModelError."""
         filled = 0
         with self._db.connect() as connection:
             known = {row[0]: row[1] for row in connection.execute(_KNOWN, self._key_values())}
-        lacking = (
-            chunk
-            for chunk in chunks
-            if (chunk.id not in known or (self._space and known[chunk.id] != self._mark(chunk)))
-            and (not chunk.language or is_compared(self._embedder, chunk.language))
-        )
-        while go_on() and (batch := list(islice(lacking, FILLED_AT_ONCE))):
-            self.of(batch)
+        gone = set(known)
+
+        def lacking() -> Iterator[Chunk]:
+            for chunk in chunks:
+                gone.discard(chunk.id)
+                is_known = chunk.id in known and (not self._space or known[chunk.id] == self._mark(chunk))
+                if not is_known and (not chunk.language or is_compared(self._embedder, chunk.language)):
+                    yield chunk
+
+        rest = lacking()
+        while go_on():
+            if not (batch := list(islice(rest, FILLED_AT_ONCE))):
+                self.remove(sorted(gone))
+                break
+            self.of(batch, sentences=False)
             filled += len(batch)
         return filled
 
@@ -112,10 +120,12 @@ class SentenceVectors:
             with self._db.begin() as connection:
                 connection.execute(delete(_table).where(*some), values)
 
-    def of(self, chunks: Sequence[Chunk]) -> dict[str, ChunkVectors]:
+    def of(self, chunks: Sequence[Chunk], *, sentences: bool = True) -> dict[str, ChunkVectors]:
         """Return the vectors of each chunk's texts and tokens, by its id. What is not stored is embedded and
-        stored. Raises ModelError."""
-        texts = {chunk.id: self._texts(chunk) for chunk in chunks}
+        stored. Without `sentences`, the texts of chunks that the embedder does not read may be missing.
+        Raises ModelError."""
+        whole = {chunk.id: sentences or reads(self._embedder, chunk.language) for chunk in chunks}
+        texts = {chunk.id: self._texts(chunk) if whole[chunk.id] else () for chunk in chunks}
         marks = {chunk.id: self._mark(chunk) for chunk in chunks}
         values = {**self._key_values(), "ids": list(texts)}
         with self._db.connect() as connection:
@@ -124,7 +134,8 @@ class SentenceVectors:
         old: dict[str, Vectors] = {}
         for chunk_id, data, held in rows:
             marked = self._space and held is not None and held[:MARK] == marks[chunk_id]
-            if data.startswith(_head(texts[chunk_id])) and (marked or not self._space):
+            has_texts = not whole[chunk_id] or data.startswith(_head(texts[chunk_id]))
+            if has_texts and (marked or not self._space):
                 found[chunk_id] = ChunkVectors(_matrix(data), held[MARK:] if marked else None)
             else:
                 old[chunk_id] = dict(zip(_keys(data), _matrix(data), strict=True))
@@ -186,10 +197,10 @@ def is_compared(embedder: Embedder, language: str) -> bool:
     """Return whether texts of this language are compared: the embedder reads it, or makes vectors of tokens
     and reads another language with the same letters. Those tell it something of names, of words that both
     languages have, and of words that begin alike."""
-    reads = embedder.languages
-    if not reads or language in reads:
+    if not embedder.languages or language in embedder.languages:
         return True
-    return bool(token_space(embedder)) and script_of_language(language) in map(script_of_language, reads)
+    scripts = map(script_of_language, embedder.languages)
+    return bool(token_space(embedder)) and script_of_language(language) in scripts
 
 
 def drop_sentence_vectors(database: Database, site_id: str) -> None:

@@ -41,6 +41,11 @@ _RAW_ASCII = re.compile(
     r"(?<!\w)(?<!-)--?[A-Za-z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*|\w+(?:[.\-']\w+)*(?:\+\+|#(?!\w))?", re.ASCII
 )
 """The same for ASCII text, in half the time."""
+_RAW_SPACED = re.compile(
+    r"(?<!\w)(?<!-)--?[A-Za-z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*|\w+(?:[.\-'’]\w+)*(?:\+\+|#(?!\w))?"
+)
+"""The same for text without the characters of `_SPECIAL`, in two thirds of the time."""
+_SPECIAL = re.compile(f"[{UNSPACED}{MARKS}]")
 _SEPARATOR = re.compile(r"[._\-'’]+")
 _VERSION = re.compile(r"[vV]?(\d+(?:\.\d+)+)")
 _INNER_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+|\d+")
@@ -118,7 +123,9 @@ def _raw_words(text: str, language: str) -> list[str]:
         text = normalize("NFKC", text)
     if text.isupper():
         text = _lower(text, language)  # all capitals: they no longer distinguish names
-    return (_RAW_ASCII if text.isascii() else _RAW).findall(text)
+    if text.isascii():
+        return _RAW_ASCII.findall(text)
+    return (_RAW if _SPECIAL.search(text) else _RAW_SPACED).findall(text)
 
 
 def _language_of_query(words: Sequence[str], languages: Sequence[str]) -> str:
@@ -128,9 +135,9 @@ def _language_of_query(words: Sequence[str], languages: Sequence[str]) -> str:
     return max(known, key=lambda name: sum(word in _STOP_FORMS.get(name, _NO_STOP_WORDS) for word in lowered))
 
 
-@lru_cache(maxsize=1 << 13)
+@lru_cache(maxsize=1 << 14)
 def _analysed(raw: str, language: str, stop_language: str) -> tuple[str, ...]:
-    """Return all tokens of one match of `_RAW`."""
+    """Return all tokens of one match of `_RAW`. Cached, because most words of a text are in many others."""
     if not raw.isascii() and UNSPACED_CHARACTER.match(raw):
         return pairs(raw)
     if raw.isalnum():  # most are: nothing in them is a separator
@@ -160,7 +167,6 @@ def _whole(raw: str, language: str) -> str:
     return _stemmed(_lower(joined, own), own)
 
 
-@lru_cache(maxsize=1 << 12)
 def _plain(word: str, language: str, stop_language: str) -> tuple[str, ...]:
     """Return the tokens of a word without separators: the word, and the parts that capitals mark."""
     own = language_of_word(word, language)
@@ -168,7 +174,10 @@ def _plain(word: str, language: str, stop_language: str) -> tuple[str, ...]:
     stops_of = own if stop_language == language else language_of_word(lowered, stop_language)
     stops = _STOP_FORMS.get(stops_of, _NO_STOP_WORDS)
     found = () if lowered in stops and not (word.isupper() and len(word) > 1) else (_stemmed(lowered, own),)
-    has_digit = not word.isalpha() and any(char.isdigit() for char in word)
+    is_letters = word.isalpha()
+    if is_letters and (word == lowered or not word.isascii()):
+        return found
+    has_digit = not is_letters and any(char.isdigit() for char in word)
     if has_digit or (word.isascii() and not word.islower()):
         inner = [part for part in _INNER_WORDS.findall(word) if len(part) > 1]
         if len(inner) > 1 or (inner and inner[0].isalpha() and len(inner[0]) < len(word)):

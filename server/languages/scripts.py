@@ -57,6 +57,9 @@ _FOLDED = str.maketrans({
 })  # fmt: skip
 
 
+_MARKS_OF_ASCII = re.compile(r"(?<=[\x00-\x7f])[\u0300-\u036f]+")
+
+
 @dataclass(frozen=True, slots=True)
 class Script:
     """A script that identifies one or several languages."""
@@ -112,6 +115,9 @@ def fold(word: str) -> str:
     if word.isascii():
         return word
     decomposed = unicodedata.normalize("NFD", word.translate(_FOLDED))
+    bare = _MARKS_OF_ASCII.sub("", decomposed)
+    if bare.isascii():  # most are: then no letter has to be looked at
+        return bare
     return unicodedata.normalize("NFC", "".join(_without_marks(decomposed)))
 
 

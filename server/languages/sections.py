@@ -404,7 +404,11 @@ class Synonyms(Section):
     """Words that visitors and sites use for the same thing."""
 
     groups: Words = ()
-    """Texts such as "cab, taxi", each with all that means the same in a question."""
+    """Texts such as "cab, taxi", each with all that means the same in a question. What is in parentheses is
+    searched for the others, but may mean something else where visitors say it."""
+    endings: str = ""
+    """Endings in which a visitor's word may differ from a word of a group. Without any, all words of the same
+    stem count as the same."""
 
 
 class HeadingWords(Section):

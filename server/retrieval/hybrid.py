@@ -8,14 +8,14 @@ from functools import lru_cache, partial
 from operator import itemgetter
 
 from server.domain.chunk import Chunk, ScoredChunk
-from server.domain.protocols import ModelError, Strategy, Vector
+from server.domain.protocols import ModelError, Strategy, Vector, reads
 from server.domain.question import Query
 from server.indexes.errors import IndexFailure
 from server.retrieval.chunk_indexes import ChunkIndexes
 from server.retrieval.fusion import FUSIONS, WordScores
 from server.retrieval.model_reranker import reordered_by_model
 from server.retrieval.options import StrategyKind
-from server.retrieval.parts import Hit, Parts, in_turn, ranked, reads, stored_cosines
+from server.retrieval.parts import Hit, Parts, in_turn, ranked, stored_cosines
 from server.retrieval.rarity import Rarity, chunk_words
 from server.retrieval.rerank import FeatureReranker
 

@@ -76,11 +76,6 @@ class Parts:
     """(strategy that measured best, reason) by kind of question."""
 
 
-def reads(embedder: Embedder, language: str) -> bool:
-    """Return whether the embedder reads this language; an unknown one counts as read."""
-    return not embedder.languages or not language or language in embedder.languages
-
-
 def in_turn(lists: Sequence[Sequence[T]]) -> Iterator[T]:
     """The first of each, then the second of each, and so on."""
     for place in range(max(map(len, lists), default=0)):

@@ -22,7 +22,7 @@ from server.answering.flows.graders import (
 from server.answering.flows.table import FLOWS, Flow
 from server.answering.flows.transforming import ModelTransformer, QueryLadder
 from server.answering.grading import EvidenceGrader
-from server.answering.ranking import Comparer, texts_of
+from server.answering.ranking import Comparer, compared_texts
 from server.answering.shortcuts.answer_cache import AnswerCache
 from server.answering.shortcuts.curated import CuratedAnswers
 from server.answering.shortcuts.same_question import Likeness
@@ -112,7 +112,7 @@ def open_parts(
     deriving = Deriving(DerivedStore(database, site_id), cache(side), replies, estimate_tokens)
     words, facts = SqlWordIndex(database, site_id), PageFactStore(database, site_id)
     decisions = PageDecisions(database, site_id)
-    sentences = SentenceVectors(database, site_id, embedder, partial(texts_of, embedder))
+    sentences = SentenceVectors(database, site_id, embedder, compared_texts)
     return SiteParts(
         content, embedder, vectors, words, facts, deriving, decisions, SiteFactStore(database, site_id),
         sentences=sentences,

@@ -70,6 +70,16 @@ def test_who_may_do_something_is_no_question_for_a_name(question):
             "wie won de prijs",
             "qual é o telefone mais usado",
         ),
+        *(
+            "Wie tausche ich die Mail-Adresse für den Newsletter aus?",
+            "an welche Mail-Adresse kommt das Ticket",
+        ),
+        "Kann ich die Mail-Adresse für Rechnungen wechseln?",
+        *("Puis-je corriger l'adresse e-mail de mon compte ?", "Faut-il une adresse mail pour le compte ?"),
+        *("numéro de télécopie", "Quel est le numéro de téléchargement ?", "a qué correo llega la entrada"),
+        "¿Cuál es el teléfono móvil más compatible con la app?",
+        *("How do I change the email address of my account?", "can I use another email address"),
+        *("do I need to verify my phone number", "can I order without a phone number"),
         *("メールアドレスの変更方法", "كيف أغير البريد الإلكتروني", "как сменить адрес почты"),
     ],
 )
@@ -128,6 +138,8 @@ def test_whom_to_write_to_or_call_is_an_address_or_a_number(question):
         ),
         *("welche nummer kann ich anrufen", "wie ist die mail vom vorstand", "quel numéro je dois composer"),
         *("c'est quoi l'adresse mail du trésorier", "a qué teléfono llamo", "cuál es el correo de la sede"),
+        *("what is the email address of the mill", "is there a phone number", "a qué correo escribo"),
+        *("an welche Mail-Adresse schreibe ich", "quel est le numéro de tél", "cuál es tu teléfono"),
         *("a che numero chiamo", "qual é o telefone da sede", "wat is het mailadres", "какой у вас имейл"),
     ],
 )

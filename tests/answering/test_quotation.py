@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from server.answering.writing.quotation import Quotation, escape_markdown
@@ -41,7 +43,7 @@ def test_steps_are_shown_as_steps_and_quoted_without_their_numbers():
 
 def test_items_within_an_item_that_is_not_shown_are_a_list_and_no_code():
     found = units("- Lamps\n    - Oil lamps\n        - Old ones\n    - Gas lamps")
-    assert Quotation(0, found[1:], found).markdown == "- Oil lamps\n    - Old ones\n- Gas lamps"
+    assert Quotation(0, found[1:], found).markdown == "- Oil lamps\n  - Old ones\n- Gas lamps"
 
 
 def test_what_a_term_means_stands_in_the_same_item():
@@ -61,13 +63,37 @@ def test_what_a_term_means_stands_in_the_same_item():
             "- Members\n  - Adults\n  - Children\n  pay nothing.",
             "- Members\n  - Adults\n  - Children\n\n  pay nothing.",
         ),
-        ("1. Pack\n  - paper\n  - box\n  Then close it.", "1. Pack\n\n- paper\n- box\n\nThen close it."),
+        (
+            "1. Pack\n  - paper\n  - box\n  Then close it.\n2. Post it.",
+            "1. Pack\n   - paper\n   - box\n\n   Then close it.\n2. Post it.",
+        ),
         ("- Lamp\n  It burns. It smells.\n  It is old.", "- Lamp  \n  It burns. It smells.  \n  It is old."),
     ],
 )
 def test_the_rest_of_an_item_is_not_shown_within_the_items_that_it_has(text, shown):
     found = units(text)
     assert Quotation(0, found, found).markdown == shown
+
+
+def test_steps_within_a_step_do_not_end_the_list():
+    from markdown_it import MarkdownIt
+
+    found = units("1. Open\n  1. Turn\n  2. Lift\n  Let it cool.\n2. Change the wick.\n3. Close it.")
+    shown = MarkdownIt("commonmark").render(Quotation(0, found, found).markdown)
+    outer = shown.split("<ol>", 1)[1]
+    assert outer.count("<ol") == 1, "the steps of the first one, within it"
+    assert "<p>Let it cool.</p>\n</li>\n<li>\n<p>Change the wick.</p>" in outer
+    assert outer.rstrip().endswith("<p>Close it.</p>\n</li>\n</ol>")
+
+
+def test_a_long_list_with_parts_of_its_items_takes_time_as_it_is_long():
+    def seconds(items):
+        found = units("- Lamps\n" + "  - Oil\n  burns.\n" * items)
+        began = time.process_time()
+        assert Quotation(0, found, found).markdown.count("burns.") == items
+        return time.process_time() - began
+
+    assert seconds(4000) < 1
 
 
 def test_a_row_is_shown_under_the_head_of_its_table():

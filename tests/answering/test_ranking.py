@@ -26,8 +26,8 @@ from server.runtime.runtime import open_runtime
 from server.settings import Settings
 
 
-def hit(name, text, score, heading="Lamps", **more):
-    chunk = Chunk(name, f"https://lantern.example/{name}", "Lantern Shop", (heading,), text, 0, "en")
+def hit(name, text, score, heading="Lamps", language="en", **more):
+    chunk = Chunk(name, f"https://lantern.example/{name}", "Lantern Shop", (heading,), text, 0, language)
     return ScoredChunk(chunk, score, **more)
 
 
@@ -37,7 +37,7 @@ class Vectors:
     def __init__(self, embedder):
         self.embedder = embedder
 
-    def of(self, chunks):
+    def of(self, chunks, *, sentences):
         return {chunk.id: self.vectors(chunk) for chunk in chunks}
 
     def vectors(self, chunk):
@@ -107,7 +107,10 @@ def test_themes_keep_their_order(ranker):
 
 
 def test_a_question_that_the_embedder_cannot_read_is_ranked_by_its_words(ranker):
-    found = [hit("a", "Lampen brennen.", 0.5), hit("b", "Die Lieferung kostet 4,50 EUR.", 0.49, "Lieferung")]
+    found = [
+        hit("a", "Lampen brennen.", 0.5, language="de"),
+        hit("b", "Die Lieferung kostet 4,50 EUR.", 0.49, "Lieferung", "de"),
+    ]
     ranked = ranker.refine(Query("Was kostet die Lieferung?", "de"), found, 10)
     assert names(ranked) == ["b", "a"]
     assert "sentence_gap" in ranked[0].scores
@@ -125,7 +128,10 @@ def test_a_hit_that_later_steps_made_again_is_still_one_that_was_compared(ranker
 
 
 def test_of_a_language_whose_letters_the_embedder_knows_only_tokens_are_compared(ranker, shop, embedder):
-    found = [hit("a", "Die Lampen brennen mit Öl.", 0.5), hit("b", "Der Fahrstuhl hat eine Kabine.", 0.5)]
+    found = [
+        hit("a", "Die Lampen brennen mit Öl.", 0.5, language="de"),
+        hit("b", "Der Fahrstuhl hat eine Kabine.", 0.5, language="de"),
+    ]
     query = Query("Was brennt in Öllampen?", "de")
     ranked = ranker.refine(query, found, 10)
     assert names(ranked) == ["a", "b"]
@@ -133,6 +139,22 @@ def test_of_a_language_whose_letters_the_embedder_knows_only_tokens_are_compared
     assert ranked[0].scores["sentence"] == ranked[0].scores["headline"] == 0
     without = SectionRanker(shop.rarity, Comparer(WithoutTokens(embedder), Calibration(), Vectors(embedder)))
     assert compared_by(without.refine(query, found, 10)) == "words"
+
+
+def test_a_question_that_is_read_is_compared_with_the_sentences_of_every_section(shop, embedder):
+    # As in product code, where the sentences of a page in another language are stored with the question.
+    ranker = SectionRanker(shop.rarity, Comparer(embedder, Calibration(), shop.sentences))
+    query = Query("who is the treasurer Karl Ott", "en")
+    german = hit("tresor", "Der Vorstand tagt im Mai.\n\nSchatzmeister ist Karl Ott.", 0.5, "Verein", "de")
+    english = hit("brass", "Brass shines for many years.", 0.5)
+    for _ in range(2):
+        ranked = ranker.refine(query, [english, german], 10)
+        assert names(ranked) == ["tresor", "brass"]
+        assert ranked[0].sentence == "Schatzmeister ist Karl Ott."
+        assert compared_by(ranked[:1]) == "tokens"
+        asked_in_german = ranker.refine(Query("Wer ist Schatzmeister?", "de"), [english, german], 10)
+        assert not any(found.sentence for found in asked_in_german)
+        assert compared_by(asked_in_german) == "letters"
 
 
 def test_each_token_of_a_question_is_compared_with_its_nearest_of_the_section(embedder):

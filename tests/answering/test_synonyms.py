@@ -7,6 +7,7 @@ from server.answering.understanding.steps import understand
 from server.answering.understanding.synonyms import SynonymStep
 from server.domain.answer import Answer, Outcome
 from server.domain.question import Question
+from server.indexes.tokens import tokens
 from server.indexes.words import SqlWordIndex
 from server.languages.loader import languages
 from server.retrieval.rarity import Rarity
@@ -77,6 +78,50 @@ def test_a_phrase_is_not_taken_for_the_one_word_of_it_that_is_searched():
 )
 def test_each_language_has_its_own_words(text, language, used, found):
     assert searched(text, language, **used) == found
+
+
+@pytest.mark.parametrize(
+    ("spoken", "asked", "used"),
+    [
+        ("fr", "Où est la gare ?", "stationnement"),
+        ("fr", "Est-ce important de venir ?", "téléverser"),
+        ("fr", "Qui sont les candidats ?", "postuler"),
+        ("fr", "qui peut gagner", "lauréat"),
+        ("fr", "retirer mon dossard", "supprimer"),
+        ("fr", "au début", "novice"),
+        ("de", "Womit beschäftigt sich der Verein?", "Mitarbeiter"),
+        ("de", "Was kann man in der Stadt unternehmen?", "Firma"),
+        ("de", "Kenntnisse erwerben", "kaufen"),
+        ("de", "Wie bilde ich den Plural", "Foto"),
+        ("de", "vom Kurs abmelden", "abbestellen"),
+        ("de", "gibt es veganes Essen", "vegetarisch"),
+        ("es", "el fallo del jurado", "error"),
+        ("es", "¿Cómo se aplica la norma?", "app"),
+        ("es", "¿hay apuntes?", "inscribirse"),
+        ("es", "comprobar el pago", "justificante"),
+        ("es", "¿Qué tallas hay?", "workshop"),
+        ("es", "tengo sed", "recinto"),
+        ("en", "vegan food", "vegetarian"),
+    ],
+)
+def test_other_words_of_a_stem_and_words_that_mean_something_else_too_stay(spoken, asked, used):
+    site = {token: 3 for token in tokens(used, spoken)}
+    assert searched(asked, spoken, **site) == asked
+
+
+@pytest.mark.parametrize(
+    ("spoken", "asked", "used", "searched_for"),
+    [
+        ("fr", "les lauréats", "gagnant", "les gagnant"),
+        ("de", "Ist das Foto frei?", "Bild", "Ist das Bild frei?"),
+        ("de", "gibt es Vorträge?", "Talk", "gibt es Talk?"),
+        ("de", "wer spendet", "unterstützen", "wer unterstützen"),
+        ("es", "comida vegetariana", "vegano", "comida vegano"),
+    ],
+)
+def test_forms_of_a_word_are_replaced_as_the_word(spoken, asked, used, searched_for):
+    site = {token: 3 for token in tokens(used, spoken)}
+    assert searched(asked, spoken, **site) == searched_for
 
 
 def test_every_group_of_a_language_names_several_words():

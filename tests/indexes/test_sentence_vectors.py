@@ -146,9 +146,30 @@ def test_a_language_that_nothing_is_compared_in_costs_nothing(database, embedder
 def test_of_a_language_with_the_letters_of_one_that_is_read_tokens_are_stored(database):
     lamp = chunk("a", "Lampen sind frei.", "de")
     stored(database, CountingTokens()).fill([lamp], lambda: True)
-    again = CountingTokens()
-    assert stored(database, again).of([lamp])["a"].tokens
+    again, reading = CountingTokens(), CountingTokens()
+    assert stored(database, again).of([lamp], sentences=False)["a"].tokens
     assert again.asked == []
+    for _ in range(2):  # of a question in a language that is read
+        assert len(stored(database, reading).of([lamp])["a"].texts) == 1
+        assert stored(database, again).of([lamp], sentences=False)["a"].tokens
+    assert reading.asked == ["Lampen sind frei", lamp.indexed_text]
+    assert stored(database, again).fill([lamp], lambda: True) == 0
+    assert again.asked == []
+
+
+def test_what_a_question_stored_of_a_removed_chunk_goes_with_the_next_crawl(database):
+    lamp, brass = chunk("a", "Lamps are free."), chunk("b", "Brass shines.")
+    vectors = stored(database, Counting())
+    vectors.fill([lamp, brass], lambda: True)
+    vectors.remove(["a"])
+    vectors.of([lamp])  # by a question that had found it before
+    vectors.fill([brass], lambda: False)
+    later = Counting()
+    stored(database, later).of([lamp, brass])
+    assert later.asked == [], "a crawl that is cut off removes nothing"
+    vectors.fill([brass], lambda: True)
+    stored(database, later).of([lamp, brass])
+    assert later.asked == ["Lamps are free"]
 
 
 def test_filling_in_goes_on_where_it_was_cut_off(database):

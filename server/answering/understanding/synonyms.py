@@ -1,13 +1,14 @@
 """Replaces words that the site never uses by what it says instead: a visitor's "cab" is the site's "taxi"."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
 from server.answering.understanding.steps import Understanding
 from server.indexes.tokens import tokens
 from server.languages.loader import language
+from server.languages.scripts import fold
 from server.retrieval.rarity import Rarity
 
 LONGEST = 3
@@ -41,7 +42,10 @@ class SynonymStep:
     def _said(self, phrase: str, spoken: str, unused: frozenset[str]) -> str:
         """Return what the site says most for a phrase; empty if it uses the phrase itself, or nothing that
         means the same."""
-        others = _synonyms(spoken).get(tuple(tokens(phrase, spoken)), ())
+        groups = _synonyms(spoken).get(tuple(tokens(phrase, spoken)), ())
+        others = dict.fromkeys(
+            other for known, meant in groups if _is_form_of(phrase, known, spoken) for other in meant
+        )
         if not others or unused.isdisjoint(tokens(phrase, spoken)):
             return ""
         words = {other: tokens(other, spoken) for other in others}
@@ -63,14 +67,31 @@ def _phrases(text: str, spoken: str) -> Iterator[tuple[int, int]]:
 
 
 @cache
-def _synonyms(spoken: str) -> Mapping[tuple[str, ...], tuple[str, ...]]:
-    """Return the phrases that mean the same as another, by the tokens of that one. A phrase with words that
-    are not searched, such as "in person", is only what others become: "person" is something else."""
-    found: dict[tuple[str, ...], list[str]] = {}
+def _synonyms(spoken: str) -> Mapping[tuple[str, ...], Sequence[tuple[str, tuple[str, ...]]]]:
+    """Return (a phrase, those that mean the same) for each group that it is in, by the tokens of the phrase.
+    One in parentheses, or with words that are not searched, such as "in person", is only what others become:
+    "person" is something else."""
+    found: dict[tuple[str, ...], list[tuple[str, tuple[str, ...]]]] = {}
     for group in language(spoken).synonyms.groups:
         phrases = group.split(", ")
+        bare = [phrase.strip("()") for phrase in phrases]
         for phrase in phrases:
             said = [tuple(tokens(word, spoken)) for word in _WORD.findall(phrase)]
-            if all(said):
-                found.setdefault(sum(said, ()), []).extend(other for other in phrases if other != phrase)
-    return {key: tuple(dict.fromkeys(others)) for key, others in found.items()}
+            if all(said) and not phrase.startswith("("):
+                meant = tuple(other for other in bare if other != phrase)
+                found.setdefault(sum(said, ()), []).append((phrase, meant))
+    return found
+
+
+def _is_form_of(phrase: str, known: str, spoken: str) -> bool:
+    """Return whether a phrase is a known one, but for the endings of its words: the words of a stem may have
+    nothing to do with each other, such as the French "gare" and "garer"."""
+    endings = language(spoken).synonyms.endings.split()
+    words, others = _WORD.findall(fold(phrase.lower())), _WORD.findall(fold(known.lower()))
+    if not endings or len(words) != len(others):
+        return True
+
+    def bare(word: str) -> set[str]:
+        return {word, *(word.removesuffix(ending) for ending in endings)}
+
+    return not any(bare(word).isdisjoint(bare(other)) for word, other in zip(words, others, strict=True))

@@ -71,7 +71,7 @@ class Quotation:
             members: list[Unit] = []
             depth = 0  # of the outermost of these items
             for unit in block:
-                if members and unit.kind is not members[0].kind and not _is_within(unit, members[0], depth):
+                if members and not _is_together(unit, members[0], depth):
                     yield members[0].kind, members
                     members = []
                 if unit.kind is not UnitKind.SENTENCE:
@@ -86,21 +86,25 @@ class Quotation:
             return self._table(members, linked)
         if kind is UnitKind.SENTENCE:
             return " ".join(self._marked(unit, unit.text, linked) for unit in members)
-        # Items within an item that is not shown would be code if they kept their indentation.
-        deep = min(_depth(unit) for unit in members if unit.kind is not UnitKind.SENTENCE)
         lines: list[str] = []
-        items: list[Unit] = []
+        # Of the items that have not ended: how deep they are, and the column at which their text begins.
+        # Markdown takes only what begins there as a part of the item.
+        opened: list[tuple[int, int]] = []
         for unit in members:
-            shown = self._marked(unit, unit.text, linked)
+            shown, depth = self._marked(unit, unit.text, linked), _depth(unit)
             if unit.kind is not UnitKind.SENTENCE:
-                lines.append(f"{unit.marker[deep:]}{shown}")
-                items.append(unit)
-            elif unit.marker and _depth(unit) <= _depth(items[-1]):  # the rest of an item around these
-                outer = next(one for one in reversed(items) if _depth(one) < _depth(unit))
-                lines += ["", f"{' ' * (len(outer.marker) - deep)}{shown}"]
+                while opened and opened[-1][0] >= depth:
+                    opened.pop()
+                margin, marker = " " * (opened[-1][1] if opened else 0), unit.marker[depth:]
+                lines.append(f"{margin}{marker}{shown}")
+                opened.append((depth, len(margin) + len(marker)))
+            elif unit.marker and depth <= opened[-1][0]:  # the rest of an item around these
+                while len(opened) > 1 and opened[-1][0] >= depth:
+                    opened.pop()
+                lines += ["", " " * opened[-1][1] + shown]
             elif unit.marker and _is_below(lines[-1], unit):
                 lines[-1] += "  "  # a line break: what stands below a term is not its end
-                lines.append(f"{unit.marker[deep:]}{shown}")
+                lines.append(" " * opened[-1][1] + shown)
             else:
                 lines[-1] += f" {shown}"
         return "\n".join(lines)
@@ -144,10 +148,13 @@ def _depth(unit: Unit) -> int:
     return len(unit.marker) - len(unit.marker.lstrip())
 
 
-def _is_within(unit: Unit, first: Unit, depth: int) -> bool:
-    """Return whether a sentence stands within an item of the list that begins with `first`."""
-    return (
-        unit.kind is UnitKind.SENTENCE and first.kind in LISTED and (not unit.marker or _depth(unit) > depth)
+def _is_together(unit: Unit, first: Unit, depth: int) -> bool:
+    """Return whether a unit is of the same kind as the `first` of its block, or an item of the same list or
+    a sentence within one."""
+    if first.kind not in LISTED:
+        return unit.kind is first.kind
+    return unit.kind in LISTED or (
+        unit.kind is UnitKind.SENTENCE and (not unit.marker or _depth(unit) > depth)
     )
 
 

@@ -11,13 +11,13 @@ from pydantic import Field
 
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.derived import PageFacts, Record, record_id
-from server.domain.protocols import ModelError
+from server.domain.protocols import ModelError, reads
 from server.domain.question import Query
 from server.indexes.errors import IndexFailure
 from server.retrieval.fusion import FUSIONS, WordScores
 from server.retrieval.hybrid import OLDER
 from server.retrieval.options import StrategyOptions
-from server.retrieval.parts import Hit, reads
+from server.retrieval.parts import Hit
 from server.retrieval.published.derived.asking import ModelTask
 from server.retrieval.published.derived.build import Artefact, Kit, batched
 from server.retrieval.published.derived.index import DerivedIndex, DerivedSearch, derived_kind

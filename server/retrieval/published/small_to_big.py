@@ -14,10 +14,11 @@ from pydantic import Field
 
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.derived import Record, record_id
+from server.domain.protocols import reads
 from server.domain.question import Query
 from server.domain.sentences import lines, split_sentences
 from server.retrieval.options import StrategyOptions
-from server.retrieval.parts import reads, stored_cosines
+from server.retrieval.parts import stored_cosines
 from server.retrieval.published.auto_context import first_heading
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.derived.index import DerivedIndex, DerivedSearch, derived_kind

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from server.domain.chunk import Changes, ScoredChunk
 from server.domain.derived import Monitor, Plan, Record, SiteText, Unwatched, record_id
-from server.domain.protocols import ChatModel, ModelError, Strategy, Vector
+from server.domain.protocols import ChatModel, ModelError, Strategy, Vector, reads
 from server.domain.question import Query
 from server.indexes.errors import IndexFailure
 from server.indexes.word_tables import VERSION as WORDS
@@ -22,7 +22,7 @@ from server.retrieval.chunk_indexes import ChunkIndexes
 from server.retrieval.fusion import WordScores
 from server.retrieval.hybrid import HybridRetriever
 from server.retrieval.options import StrategyKind, StrategyOptions, spec_of
-from server.retrieval.parts import Parts, SideIndexes, ranked, reads, search_live
+from server.retrieval.parts import Parts, SideIndexes, ranked, search_live
 from server.retrieval.published.derived.asking import ModelTasks
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.rarity import Rarity

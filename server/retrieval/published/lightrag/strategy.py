@@ -10,9 +10,9 @@ from functools import partial
 from heapq import nsmallest
 
 from server.domain.chunk import ScoredChunk
-from server.domain.protocols import ModelError
+from server.domain.protocols import ModelError, reads
 from server.domain.question import Query
-from server.retrieval.parts import in_turn, reads, search_live, stored_cosines
+from server.retrieval.parts import in_turn, search_live, stored_cosines
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.derived.index import DerivedIndex, DerivedSearch, derived_kind
 from server.retrieval.published.graph.extraction import extract
