@@ -1,10 +1,10 @@
 """Learns the weights of server/answering/learned.json from questions with known answers.
 
-    python -m benchmarks.learn_ranking --data DIR FOLDER ... [SITE=QUESTIONS.jsonl ...] [--write]
+    python -m benchmarks.learn_ranking --data DIR FOLDER ... [SITE=FILE.jsonl ...] [--write COMPARISON ...]
 
 A FOLDER holds a website with questions, as in `benchmarks.visitor_sites`, or a test set in BEIR form
 (`corpus.jsonl`, `queries.jsonl`, `qrels.tsv`), of which a website is made: one page for each address of its
-documents, one section for each document. SITE=QUESTIONS are the questions of `benchmarks/questions` about a
+documents, one section for each document. SITE=FILE are the questions of `benchmarks/questions` about a
 site that was crawled into DIR before. Sites that are in DIR already are not crawled again.
 
 Only half of the questions are learned from, with `--whole` and of test sets in BEIR form all. Two linear
@@ -19,8 +19,8 @@ all from questions in languages that the embedder does not read:
 Printed for each comparison and site are the figures of a model that was learned without the site: gold
 section first and among three, before and after; and for a few floors the share of answerable questions below
 it, and of unanswerable ones. With `--write` the weights of the model learned from all sites replace those of
-the comparisons named after it, but for those of FEW. Their bias is such that of the answerable questions, the
-share REFUSED is below the usual floor.
+the comparisons named after it, but for those of FEW, which stay as they are. Their bias is such that of the
+answerable questions, the share REFUSED is below the usual floor.
 """
 
 from __future__ import annotations
@@ -344,10 +344,11 @@ def main() -> None:
             made += found
     if given.whole:
         whole = set(asked)
-    weights = {by: learned_by(by, [one for one in made if one.by == by], whole) for by in COMPARISONS}
+    compared = {by: [one for one in made if one.by == by] for by in COMPARISONS}
+    if lacking := [by for by in given.write if not compared[by]]:
+        parser.error(f"no question of these sites is compared by {', '.join(lacking)}")
+    weights = {by: learned_by(by, some, whole) for by, some in compared.items() if some}
     if given.write:
-        for by in given.write:
-            weights[by]["answer"] |= {name: LEARNED[by]["answer"][name] for name in FEW}
         FILE.write_text(json.dumps(LEARNED | {by: weights[by] for by in given.write}, indent=1) + "\n")
     print(json.dumps(weights, indent=1))
 
@@ -365,6 +366,8 @@ def learned_by(by: str, made: Sequence[Example], whole: set[str]) -> dict[str, d
             report(f"{name}, {half}", some, sections, answers)
     sections = fit_sections(learned)
     answers = fit_answers(learned, sections)
+    for name in FEW:
+        answers[ANSWER.index(name)] = LEARNED[by]["answer"][name]
     answers[-1] += log(DEFAULT_FLOOR / (1 - DEFAULT_FLOOR)) - _least_sure(learned, sections, answers)
     return {
         "section": dict(zip(SECTION, sections.round(3).tolist(), strict=True)),
@@ -374,7 +377,8 @@ def learned_by(by: str, made: Sequence[Example], whole: set[str]) -> dict[str, d
 
 def _least_sure(learned: Sequence[Example], sections: Row, answers: Row) -> float:
     """Return the log odds below which are REFUSED of the answerable questions of this comparison."""
-    own = [one for one in learned if one.answerable and one.counts == 1]
+    answerable = [one for one in learned if one.answerable]
+    own = [one for one in answerable if one.counts == 1] or answerable
     rows = (one.answers[int((one.sections @ sections).argmax())] for one in own)
     return float(np.quantile([row @ answers[:-1] + answers[-1] for row in rows], REFUSED))
 

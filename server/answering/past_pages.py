@@ -25,10 +25,11 @@ _UNTIL = r"[-–—~～]|to|until|bis|au|al|até|до|から|至|到"
 _DAY_OF_MONTH = r"(?:[12]\d|3[01]|0?[1-9])(?!\d)"
 _RANGE = re.compile(
     rf"\b{_DAY_OF_MONTH}{_ORDINAL}(?:\s[^\W\d]{{3,12}}\.?)?(?:,?\s\d{{4}})?\s?(?:{_UNTIL})\s?"
-    rf"(?={_DAY_OF_MONTH}|\d{{4}}[-/.]\d)",
+    rf"(?={_DAY_OF_MONTH}(?!,?\s(?:of|du|de|del|vom|di|van)\s\d)|\d{{4}}[-/.]\d)",
     re.I,
 )
-"""A day and what joins it to another day or a date. The number of a law, such as 78-753, has no days."""
+"""A day and what joins it to another day or a date. The number of a law has no days: that of 78-753 is too
+large for one, that of 10-12 is followed by one."""
 _DIGIT = re.compile(r"\d")
 _NOTED = re.compile(
     r"\b(?:accessed|created|downloaded|edited|generated|modified|posted|printed|published|received|retrieved"

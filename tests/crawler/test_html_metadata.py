@@ -52,10 +52,18 @@ def test_the_name_under_which_a_page_is_shared_is_its_title_if_only_that_heads_i
     assert read(f"{head}<body><main>{headings}<p>We meet in May.</p></main></body>").page.title == expected
 
 
-def test_a_page_whose_title_is_only_the_name_of_the_site_is_called_by_its_heading(read) -> None:
-    head = '<head><title>| Acme</title><meta property="og:site_name" content="Acme"></head>'
-    page = read(f"{head}<body><main><h1>Give to us</h1><p>We mend lamps.</p></main></body>").page
-    assert (page.title, page.site_name) == ("Give to us", "Acme")
+@pytest.mark.parametrize("title", ["| Acme", "Acme", "Acme | Acme", "— Acme", "Acme:"])
+@pytest.mark.parametrize(
+    ("path", "h1", "expected"),
+    [("give", "Give to us", "Give to us"), ("", "Give to us", "Acme"), ("give", "", "Acme")],
+)
+def test_a_page_whose_title_is_only_the_name_of_the_site_is_called_by_its_heading(
+    read, title: str, path: str, h1: str, expected: str
+) -> None:
+    head = f'<head><title>{title}</title><meta property="og:site_name" content="Acme"></head>'
+    markup = f"{head}<body><main><h1>{h1}</h1><p>We mend lamps.</p></main></body>"
+    page = read(markup, f"https://example.com/{path}").page
+    assert (page.title, page.site_name) == (expected, "Acme")
 
 
 def test_a_page_without_any_title_is_called_by_its_text_or_address(read) -> None:

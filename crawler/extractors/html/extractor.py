@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
+from urllib.parse import urlsplit
 
 from lxml import etree
 from lxml.etree import _Element
@@ -133,7 +134,8 @@ def extract(source: SourceDocument) -> Extraction:
     facts = marked_facts(root, things, markup)
     around = footer_facts(root)  # before the walk for the content changes the tree
     blocks = _blocks(root if body is None else body, markup, source.url)
-    title, site_name = choose_title(head, _first_heading(root, blocks, head.title))
+    heading = _first_heading(root, blocks, head.title)
+    title, site_name = choose_title(head, heading, is_start=urlsplit(source.url).path in ("", "/"))
     title = title or structured.headline
     if title and len(blocks) > 1 and not blocks[0].heading_path and blocks[0].text == title:
         blocks = blocks[1:]  # a title that is not marked up as a heading

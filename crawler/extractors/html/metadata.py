@@ -11,6 +11,7 @@ from crawler.extractors.text import fold, plain_text
 
 TITLE_SEPARATOR = re.compile(r"\s+[|·•»«›‹:—–-]+\s+|\s*[|｜·»]\s*")
 """Between a page's own title and the name of its site."""
+_SEPARATORS = " |·•»«›‹:—–-｜"
 _EMPTY_TITLES = frozenset({"", "untitled", "untitled document", "document", "index", "home", "title"})
 _REFRESH = re.compile(r"^\s*(\d+)(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
 _LONGEST_REFRESH_S = 10
@@ -88,8 +89,9 @@ def robots_words(text: str) -> frozenset[str]:
     return frozenset(words | {"noindex", "nofollow"} if "none" in words else words)
 
 
-def choose_title(head: Head, first_heading: str) -> tuple[str, str]:
-    """The page's own title without the site's name, and the site's name if it is known.
+def choose_title(head: Head, first_heading: str, *, is_start: bool) -> tuple[str, str]:
+    """The page's own title without the site's name, and the site's name if it is known. Only the start page
+    may be called by the site's name alone.
 
     "Prices — Acme Garden" with the heading "Prices" -> ("Prices", "Acme Garden")
     """
@@ -105,7 +107,10 @@ def choose_title(head: Head, first_heading: str) -> tuple[str, str]:
     parts = [part for part in TITLE_SEPARATOR.split(title) if part]
     if len(parts) > 1 and parts[0].casefold() in first_heading.casefold():
         return first_heading, head.site_name
-    return _without_site(title, head.site_name) or first_heading, head.site_name
+    own = _without_site(title, head.site_name)
+    if own.strip(_SEPARATORS) in ("", head.site_name):
+        own = head.site_name if is_start else first_heading or head.site_name
+    return own, head.site_name
 
 
 def _without_site(title: str, site_name: str) -> str:
