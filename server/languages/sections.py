@@ -340,6 +340,10 @@ class Card(Section):
     bare_address: str = ""
     """What is searched for "where is it?" on the site of an event, with {title} for the site's title."""
     bare_when: str = ""
+    bare_ticket: str = ""
+    """The same for "how much is it?"."""
+    bare_price: str = ""
+    """What is searched for "how much is it?" and "is it free?" on other sites."""
 
 
 class Questions(Section):

@@ -176,6 +176,15 @@ def test_hidden_facts_are_not_given(ask):
     assert ask("your e-mail address?", facts=[replace(FACTS[0], hidden=True)]) is None
 
 
+def test_on_the_site_of_an_event_it_is_not_the_office(ask, site, content):
+    key_pages = KeyPages(site, content.live, str, "https://docent.example")
+    fair = replace(site, title="Spring Fair 2027")
+    card = FactCard(fair, lambda: FACTS, key_pages, frozenset({HOME}), content.live.page_text)
+    assert card.answer(Question("where is it?", "mill", language="en")) is None
+    assert card.answer(Question("what is your address?", "mill", language="en")) is not None
+    assert ask("where is it?") is not None, "on another site"
+
+
 def test_a_question_about_what_was_said_before_or_about_a_page_is_left(ask):
     turns = (Turn("Who repairs lamps?", "Ada's workshop does."),)
     assert ask("How do I email you?", history=turns) is not None

@@ -181,8 +181,9 @@ def test_a_page_that_is_named_goes_before_what_was_said(visitor):
     assert "two years" in answer.text
 
 
-def test_on_the_start_page_what_is_this_means_the_site(visitor):
-    answer = visitor.ask("What is this?", visitor.page("/", "Lantern Shop"))
+@pytest.mark.parametrize("text", ["What is this?", "How much is it?", "is this free?"])
+def test_on_the_start_page_this_means_the_site(visitor, text):
+    answer = visitor.ask(text, visitor.page("/", "Lantern Shop"))
     assert answer.trace["page"]["used"] is False
 
 

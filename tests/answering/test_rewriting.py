@@ -7,7 +7,7 @@ from server.answering.trace import Trace
 from server.answering.understanding.follow_ups import FollowUpStep, ModelFollowUpStep
 from server.answering.understanding.reference import Leaning, leaning, replaced
 from server.answering.understanding.steps import understand
-from server.domain.question import Question, Turn
+from server.domain.question import Question, Turn, VisitorPage
 from server.models.openai import OpenAIChat
 from tests.openai_replies import REFUSAL
 from tests.servers import HERE
@@ -59,7 +59,10 @@ def test_the_title_is_not_added_when_the_question_has_it_in_any_case():
         ("where are you", "en", "where does Lantern Fair 2031 take place, venue"),
         ("when is it", "en", "when does Lantern Fair 2031 take place"),
         ("Wann ist es?", "de", "Wann findet Lantern Fair 2031 statt"),
+        ("how much is it", "en", "how much do tickets for Lantern Fair 2031 cost, ticket price"),
+        ("Was kostet das?", "de", "Was kosten Tickets für Lantern Fair 2031, Ticketpreis"),
         ("where is the toilet?", "en", "where is the toilet?"),
+        ("how much is the dinner", "en", "how much is the dinner"),
         ("when does the shop open", "en", "when does the shop open"),
     ],
 )
@@ -69,6 +72,33 @@ def test_a_first_question_that_names_nothing_is_about_the_event(text, language, 
 
 def test_on_another_site_it_may_be_anything():
     assert rewrite("when is it?").text == "when is it?"
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "searched"),
+    [
+        ("is it free?", "en", "how much does Lantern Shop cost, is Lantern Shop free"),
+        ("Does it cost anything", "en", "how much does Lantern Shop cost, is Lantern Shop free"),
+        ("do i have to pay for this?", "en", "how much does Lantern Shop cost, is Lantern Shop free"),
+        ("is there a fee", "en", "how much does Lantern Shop cost, is Lantern Shop free"),
+        ("Ist das kostenlos?", "de", "Was kostet Lantern Shop, ist Lantern Shop kostenlos"),
+        ("C'est gratuit ?", "fr", "Combien coûte Lantern Shop, Lantern Shop est gratuit"),
+        ("¿Es gratis?", "es", "Cuánto cuesta Lantern Shop, Lantern Shop es gratis"),
+        ("É grátis?", "pt", "Quanto custa Lantern Shop, Lantern Shop é gratuito"),
+        ("is it free of sugar?", "en", "is it free of sugar?"),
+        ("is delivery free", "en", "is delivery free"),
+        ("do i have to pay in cash", "en", "do i have to pay in cash"),
+        ("how much oil does it burn", "en", "how much oil does it burn"),
+    ],
+)
+def test_a_first_question_for_a_price_that_names_nothing_is_about_the_site(text, language, searched):
+    assert FollowUpStep("Lantern Shop").standalone(Question(text, "shop", (), language)).text == searched
+
+
+def test_a_question_on_a_page_that_names_nothing_is_about_the_page():
+    page = VisitorPage("https://shop.example/lamp", "The lamp")
+    asked = Question("how much is it", "shop", (), "en", page=page)
+    assert FollowUpStep("Lantern Shop").standalone(asked).text == "how much is it"
 
 
 def test_a_later_question_that_names_nothing_is_about_what_was_said():

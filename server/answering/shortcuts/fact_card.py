@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from server.answering.shortcuts.curated import Refreshed
 from server.answering.shortcuts.key_pages import KeyPages
-from server.answering.understanding.fact_questions import FactQuestion, fact_questions
+from server.answering.understanding.fact_questions import FactQuestion, bare_search, fact_questions
 from server.answering.verifying.citations import Citer, with_markers
 from server.answering.verifying.proofs import Proof
 from server.answering.writing.quotation import Quotation, escape_markdown
@@ -52,7 +52,7 @@ class FactCard:
 
     def answer(self, question: Question) -> Answer | None:
         """Return the facts that are asked for; None for other questions, and when the card has none."""
-        if question.page or _points_back(question):
+        if question.page or self._means_another(question):
             return None
         tried = [code for code in (question.language, self._site.language, "en") if code]
         for asked in fact_questions(question.text, tried):
@@ -60,6 +60,15 @@ class FactCard:
             if lines:
                 return self._written(lines)
         return None
+
+    def _means_another(self, question: Question) -> bool:
+        """Return whether a question may be about what was said before, or about the event that the site is
+        of: "where is it?" does not ask for the office of those who run it."""
+        pattern = language(question.language).follow_ups.points
+        if not (pattern and compiled(pattern).search(question.text)):
+            return False
+        title = self._site.title or self._site.name
+        return bool(question.history or bare_search(question.text, question.language, title))
 
     def reach(self, language: str) -> list[SiteFact]:
         """Return the site's own telephone number and e-mail address, if they are known."""
@@ -188,9 +197,3 @@ def _words(fact: SiteFact) -> frozenset[str]:
 
 def _label_words(fact: SiteFact) -> frozenset[str]:
     return frozenset(text_tokens(fact.label, fact.language))
-
-
-def _points_back(question: Question) -> bool:
-    """Return whether a question of a conversation may be about what was said before."""
-    pattern = language(question.language).follow_ups.points
-    return bool(question.history and pattern and compiled(pattern).search(question.text))

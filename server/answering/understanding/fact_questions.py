@@ -43,15 +43,17 @@ def fact_questions(text: str, tried: Sequence[str]) -> Iterator[FactQuestion]:
 
 
 def bare_search(text: str, code: str, title: str) -> str:
-    """Return what to search for a question that names nothing, such as "where is it?", on the site of an
-    event, which has a year in its title: it is about the event. "" for other questions and sites."""
-    if not _YEAR.search(title):
-        return ""
-    for kind in (FactKind.ADDRESS, FactKind.EVENT):
-        name = _KEYS.get(kind, str(kind))
-        asked, search = card_pattern(code, f"asks_{name}"), getattr(language(code).card, f"bare_{name}")
+    """Return what to search for a question that names nothing, such as "is it free?": it is about what the
+    site is about. On the site of an event, which has a year in its title, "how much is it?" asks for tickets,
+    and "where is it?" and "when is it?" have answers too. "" for other questions."""
+    card = language(code).card
+    searches = [("price", card.bare_price)]
+    if _YEAR.search(title):
+        searches = [("price", card.bare_ticket), ("address", card.bare_address), ("when", card.bare_when)]
+    for name, search in searches:
+        asked = card_pattern(code, f"asks_{name}")
         if search and asked.search(text.strip()) and not words_besides(asked, text.strip(), code):
-            return str(search.format(title=title))
+            return search.format(title=title)
     return ""
 
 

@@ -53,7 +53,7 @@ class FollowUpStep:
         text = read(text or question.text, language).text
         if asks_for_themes(text):
             return Query(text, language)  # "this site" means the whole site, whatever came before
-        if not earlier and (search := bare_search(text, language, self._title)):
+        if not (earlier or question.page) and (search := bare_search(text, language, self._title)):
             return Query(search, language)
         leans = leaning(text, language) if earlier else Leaning.NOT
         added = self._title_for(text, language)

@@ -164,12 +164,8 @@ def _points_at(question: Question, page: VisitorPage, site: Site) -> bool:
         return False
     if at is Pointing.AT_PAGE or page.selection:
         return True
-    # "What is this?" on the start page means the site.
-    if read(question.text, question.language).kind is Kind.OVERVIEW:
-        return not question.history and page.url.rstrip("/") not in {
-            url.rstrip("/") for url in site.start_urls
-        }
-    return not question.history
+    # "What is this?" and "how much is it?" on the start page mean what the site is about.
+    return not question.history and page.url.rstrip("/") not in {url.rstrip("/") for url in site.start_urls}
 
 
 def _without_commands(page: VisitorPage) -> VisitorPage:
