@@ -28,10 +28,15 @@ def past_page(language: str, year: int) -> str:
 
 def past_event(language: str, ended: date) -> str:
     """Return the note on a page about an event that ended on this day."""
+    return _dated(language).past_event.format(date=written_day(language, ended))
+
+
+def written_day(language: str, day: date) -> str:
+    """Return a day as it is written in `language`: 7 May 2025."""
     said = _dated(language)
-    month = said.months[ended.month - 1].split()[0] if said.months else ""
-    parts = {"day": ended.day, "month": month, "Month": month.title(), "number": ended.month}
-    return said.past_event.format(date=said.written.format(**parts, year=ended.year))
+    month = said.months[day.month - 1].split()[0] if said.months else ""
+    parts = {"day": day.day, "month": month, "Month": month.title(), "number": day.month}
+    return said.written.format(**parts, year=day.year)
 
 
 def _dated(language: str) -> Dates:

@@ -135,6 +135,7 @@ class Phrase(StrEnum):
     CONTACT = "contact"
     NO_CONTACT = "no_contact"
     ABOUT = "about"
+    NEWEST = "newest"
     WHICH = "which"
 
 
@@ -369,6 +370,8 @@ class Questions(Section):
     joined_unspaced: Pattern = Pattern("")
     behind: Pattern = Pattern("")
     """Whole questions for who is behind the site."""
+    news: Pattern = Pattern("")
+    """Whole questions for what is new on the site."""
     invites: Pattern = Pattern("")
     """Beginnings of questions that the site asks its visitors: "Want to join?"."""
     themes: tuple[Pattern, ...] = ()

@@ -20,6 +20,7 @@ from server.answering.shortcuts.curated import Refreshed
 from server.answering.shortcuts.fact_card import FactCard
 from server.answering.shortcuts.handoff import Handoff
 from server.answering.shortcuts.key_pages import KeyPages
+from server.answering.shortcuts.news import News
 from server.answering.shortcuts.overview import Overview
 from server.answering.shortcuts.small_talk import SmallTalk
 from server.answering.steps import RetrievalStep, Steps
@@ -118,6 +119,7 @@ class QueryWork:
             SmallTalk(self._site, parts.words.document_frequencies),
             Handoff(self._site, *pages, search, card),
             Overview(self._site, *pages),
+            News(self._site, *pages),
             card,
         ]
 

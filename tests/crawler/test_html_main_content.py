@@ -205,3 +205,12 @@ def test_the_dates_at_the_top_of_a_start_page_are_no_menu(read) -> None:
     assert "We are back: 21 to 25 September" in page.blocks[0].heading_path
     named = f'<div class="header"><h2>The club of the lake</h2>{buttons}</div>'
     assert "club of the lake" not in str(read(f"<body>{named}{CONTENT * 3}</body>").page.blocks)
+
+
+def test_the_banner_that_every_page_of_a_government_has_is_no_content(read) -> None:
+    banner = (
+        '<section class="usa-banner" aria-label="Official website"><p>An official website of the United '
+        "States government</p><h3>Here's how you know</h3><p>A lock means that you have safely connected.</p></section>"
+    )
+    page = read(f"<body>{banner}<main><h1>Jobs API</h1><p>Use the other one.</p></main></body>").page
+    assert [block.text for block in page.blocks] == ["Use the other one."]

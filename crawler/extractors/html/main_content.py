@@ -103,6 +103,7 @@ _INLINE = _names("hard_inline", "spoken", "sharing")
 _SPOKEN = _names("spoken")
 _ASKING = _names("sharing", "asking")
 _HARD = _names("hard_inline", "spoken", "hard_block")
+_OFFICIAL = _names("official")
 _SOFT = _names("soft")
 _CALLOUT = _names("callouts")
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -205,6 +206,8 @@ class Boilerplate:
         if not names or tag not in _CLASS_TESTED:
             return False
         verdict = _verdict(names[:_LONGEST_NAMES], tag in _INLINE_TAGS)
+        if verdict == "official":
+            return True
         if not verdict or (verdict == "contents" and self.lenient) or _says_number(element, names):
             return False
         links = self._links.get(element)
@@ -301,6 +304,8 @@ def _verdict(names: str, inline: bool) -> str:
     lowered = names.lower()
     if inline:
         return "hard" if _INLINE.search(lowered) else ""
+    if _OFFICIAL.search(lowered):
+        return "official"
     if _HARD.search(lowered):
         return "hard"
     if _ASKING.search(lowered):

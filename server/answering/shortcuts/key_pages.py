@@ -3,9 +3,11 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import date
 from functools import cached_property
 from urllib.parse import unquote, urlsplit
 
+from crawler.judging.page_kinds import POST
 from server.domain.addresses import stored
 from server.domain.chunk import Chunk
 from server.domain.sentences import main_first, plain_title
@@ -67,6 +69,14 @@ class KeyPages:
     def chunks(self, url: str) -> list[Chunk]:
         """Return the chunks of a page, with the address that visitors open."""
         return [replace(chunk, url=self._address(chunk.url)) for chunk in self._content.page(url)]
+
+    def newest(self, limit: int, until: date) -> list[Chunk]:
+        """Return the first chunks of the newest posts, at most one of each title, with the address that
+        visitors open."""
+        found: dict[str, Chunk] = {}
+        for chunk in self._content.newest(POST, until, 4 * limit):
+            found.setdefault(chunk.title, replace(chunk, url=self._address(chunk.url)))
+        return list(found.values())[:limit]
 
     def main(self, limit: int) -> tuple[tuple[str, str], ...]:
         """Return (address, title) of the site's main pages."""

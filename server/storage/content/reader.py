@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -87,6 +87,20 @@ _CHUNKS = select(*CHUNK).where(
 )
 _PAGE_CHUNKS = _CHUNKS.where(chunks.c.url == bindparam("url")).order_by(chunks.c.position)
 _BY_ID = {dialect: _CHUNKS.where(among(dialect, chunks.c.id, "ids")) for dialect in ("sqlite", "postgresql")}
+_ONE_DAY = 5
+"""More pages of one day were not written then, but put online together."""
+_OF_KIND = (
+    *(chunks.c.site_id == bindparam("site"), alive_in(chunks, bindparam("generation"))),
+    *(chunks.c.kind == bindparam("kind"), chunks.c.position == 0),
+    *(chunks.c.dated != "", chunks.c.dated <= bindparam("until")),
+)
+_DAYS = select(chunks.c.dated).where(*_OF_KIND).group_by(chunks.c.dated).having(func.count() <= _ONE_DAY)
+_NEWEST = (
+    select(*CHUNK)
+    .where(*_OF_KIND, chunks.c.dated.in_(_DAYS))
+    .order_by(chunks.c.dated.desc(), chunks.c.url)
+    .limit(bindparam("count"))
+)
 _own, _other = pages.alias("own"), pages.alias("other")
 _VARIANTS = {
     dialect: select(_own.c.url, _own.c.language, _other.c.url, _other.c.language).where(
@@ -254,6 +268,13 @@ class ContentReader(SiteRows):
             if found:
                 content.pages[url] = found
         return list(found)
+
+    def newest(self, kind: str, until: date, limit: int) -> list[Chunk]:
+        """Return the first chunks of the pages of a kind that are dated until this day, the newest first. A
+        day that many pages have is that of a new edition of the site and left out."""
+        values = {**self._content()[1], "kind": kind, "until": until.isoformat(), "count": limit}
+        found = [Chunk(*row) for row in self._rows(_NEWEST, values)]
+        return [chunk for chunk in found if not self.holdout.hides(chunk.url)]
 
     def page_text(self, url: str) -> str:
         """Return the text of a page; "" for an unknown page."""
