@@ -360,6 +360,31 @@ def test_a_section_that_says_little_is_shown_with_the_first_part_below_it():
     assert len(claims_of("how do I get a ticket", part(lead, 0, "Tickets"), other)) == 1
 
 
+def test_the_next_part_of_a_section_is_shown_for_words_that_the_first_part_lacks():
+    def part(text, position, heading="Users", score=0.9):
+        chunk = Chunk(text, "https://shop.example/users", "Shop", ("Shop", heading), text, position, "en")
+        return ScoredChunk(chunk, score)
+
+    first = part("Colours show what each user of the shop may do.\n\nColour\tUser\nNone\tMay order", 0)
+    rest = part("Colour\tUser\nYellow\tWaits\nRed\tMay not order any more", 1, score=0.5)
+    asked = "which user of the shop has the colour red, and what does it show"
+    assert "May not order" in "".join(claim.text for claim in claims_of(asked, first, rest))
+    elsewhere = part("Red\tMay not order any more", 1, "Other colours", score=0.5)
+    assert len(claims_of(asked, first, elsewhere)) == 1
+    assert len(claims_of("what does the colour of a user show in the shop", first, rest)) == 1
+
+
+def test_a_question_on_the_page_that_is_only_about_the_same_thing_leads_to_no_answer():
+    text = (
+        "Last month the fair was held in the mill. It brought 64 guests together.\n\n"
+        "What did you enjoy most about the fair:\n\nGetting to know those of the mill."
+    )
+    found = section("Reflections", text)
+    near = found.rescored(found.score, found.scores, sentence="What did you enjoy most about the fair:")
+    assert "Getting to know" not in claims_of("how many people turned up at the fair", near)[0].focus
+    assert "Getting to know" in claims_of("what did visitors enjoy most about the fair", near)[0].focus
+
+
 def test_an_older_edition_is_not_shown_below_a_newer_one():
     fair = "https://shop.example/fair"
     new = section("Delivery", "Delivery takes two days.", 0.9, f"{fair}/2025/help")

@@ -23,6 +23,9 @@ WHOLE, ASKED = 0.9, 0.2
 """From WHOLE coverage of the question by a heading on, its sentences get the bonus ASKED."""
 NEAREST = 0.15
 """Bonus for the sentence that is nearest to the question in meaning."""
+MEANT = 0.5
+"""Share of the question from which on a question or an introduction that is nearest in meaning is that of the
+answer, and not only about the same thing."""
 FACT = 0.2
 """Bonus for a unit with the kind of fact that is asked for."""
 CLEAR = 0.05
@@ -96,6 +99,12 @@ class Evidence:
                     + ADDS * (with_heading - in_heading)
                 )
             nearest = NEAREST if hit.sentence and unit.quote.startswith(hit.sentence) else 0.0
+            if (
+                nearest
+                and (introduces(unit.text) or asks(unit.quote))
+                and coverage(self.weights, held) < MEANT
+            ):
+                nearest = 0.0
             score = base + words[held] + self._form(unit, language) + nearest
             scored.append(Support(source, position, unit, held, score))
         return scored

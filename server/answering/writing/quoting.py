@@ -51,6 +51,8 @@ LONGEST_UNIT = 300
 """A further section whose answering unit is longer, such as a long listing, is left out."""
 OPEN = 0.25
 """Share of the question's weight from which on words that the first section lacks need another one."""
+CONTINUED = 0.12
+"""The same for words in the part of its own section right before or after it, such as the rest of a table."""
 NEAR = 0.75
 """A further section must have at least this share of the first one's score."""
 SAYS_LITTLE = 350
@@ -186,8 +188,11 @@ class QuotingWriter:
         shown = [chunk_words(first.chunk)]
         for source in order[1:]:
             hit, unit = chunks[source], best[source].unit
-            if _is_next_part(hit.chunk, first.chunk):
-                needed.append(source)
+            adds = sum(weight for token, weight in left.items() if token in chunk_words(hit.chunk)) / total
+            if _is_next_part(hit.chunk, first.chunk) or (
+                adds >= CONTINUED and _is_beside(hit.chunk, first.chunk)
+            ):
+                needed.insert(0, source)
                 shown.append(chunk_words(hit.chunk))
                 continue
             if hit.score < NEAR * first.score or _size(unit.text) > LONGEST_UNIT:
@@ -200,7 +205,6 @@ class QuotingWriter:
             says_it_again = any(words <= others for others in shown)
             if words and says_it_again and not _is_of_another_person(hit.chunk, first.chunk):
                 continue
-            adds = sum(weight for token, weight in left.items() if token in chunk_words(hit.chunk)) / total
             may_answer = hit.scores.get(ODDS, 0.0) >= RIVAL * first.scores.get(ODDS, 1.0)
             if adds >= OPEN or may_answer or (compares(question.text) and adds > 0):
                 needed.append(source)
@@ -217,6 +221,12 @@ def _is_next_part(chunk: Chunk, first: Chunk) -> bool:
         and len(chunk.heading_path) > len(above) > 0
         and chunk.heading_path[: len(above)] == above
     )
+
+
+def _is_beside(chunk: Chunk, first: Chunk) -> bool:
+    """Return whether a chunk is the part of the same section right before or after another."""
+    is_same = (chunk.url, chunk.heading_path) == (first.url, first.heading_path)
+    return is_same and abs(chunk.position - first.position) == 1
 
 
 def _is_of_another_person(chunk: Chunk, first: Chunk) -> bool:
