@@ -345,9 +345,10 @@ def main() -> None:
     if given.whole:
         whole = set(asked)
     compared = {by: [one for one in made if one.by == by] for by in COMPARISONS}
-    if lacking := [by for by in given.write if not compared[by]]:
-        parser.error(f"no question of these sites is compared by {', '.join(lacking)}")
-    weights = {by: learned_by(by, some, whole) for by, some in compared.items() if some}
+    compared = {by: some for by, some in compared.items() if len({one.answerable for one in some}) == 2}
+    if lacking := [by for by in given.write if by not in compared]:
+        parser.error(f"no answerable and unanswerable questions are compared by {', '.join(lacking)}")
+    weights = {by: learned_by(by, some, whole) for by, some in compared.items()}
     if given.write:
         FILE.write_text(json.dumps(LEARNED | {by: weights[by] for by in given.write}, indent=1) + "\n")
     print(json.dumps(weights, indent=1))
@@ -359,6 +360,9 @@ def learned_by(by: str, made: Sequence[Example], whole: set[str]) -> dict[str, d
     print(f"{by:28} {'n':>4} {'search':>11}  {'learned':>11}  floor: share of answerable, unanswerable below")
     for name in dict.fromkeys(one.site for one in made):
         others = [one for one in learned if one.site != name]
+        if len({one.answerable for one in others}) < 2:
+            print(f"{name}: too few other sites to learn from")
+            continue
         sections = fit_sections(others)
         answers = fit_answers(others, sections)
         for half in HALVES:

@@ -112,14 +112,16 @@ def _newest(years: Iterable[int], today: date) -> int:
     return max((year for year in years if year <= today.year + 1), default=0)
 
 
-def date_of(url: str, metas: Mapping[str, str], marked: Iterable[str]) -> str:
-    """Return the day when a page was last changed or published, such as "2024-05-31"; "" if it does not say.
+def date_of(url: str, metas: Mapping[str, str], marked: Iterable[str], kind: str = "") -> str:
+    """Return the day when a page was last changed, a post when it was published, such as "2024-05-31"; "" if
+    it does not say.
 
     `metas` are the values of its <meta> elements by lower-case name, `marked` what its JSON-LD, its <time>
     elements and its bylines say, the best first. The year of an edition, or in the name of a file or of
     a post, counts as its first day.
     """
-    said = [metas[name] for name in (*MODIFIED, *PUBLISHED) if name in metas]
+    names = (*PUBLISHED, *MODIFIED) if kind == POST else (*MODIFIED, *PUBLISHED)
+    said = [metas[name] for name in names if name in metas]
     written = next(filter(None, map(day_in, (*said, *marked))), "")
     if written:
         return written

@@ -87,10 +87,11 @@ class SentenceVectors:
         self._space = token_space(embedder)
         ensure_tables(database, _metadata)
 
-    def fill(self, chunks: Iterable[Chunk], go_on: Callable[[], bool]) -> int:
+    def fill(self, chunks: Iterable[Chunk], go_on: Callable[[], bool], *, sentences: bool = False) -> int:
         """Embed and store what questions in a chunk's own language are compared with, for those of a site's
-        chunks that have none yet, while `go_on` returns true. Remove what a question stored of a chunk that
-        was removed meanwhile. Return the number of chunks that were embedded. Raises ModelError."""
+        chunks that have none yet, while `go_on` returns true; with `sentences` also what questions in a
+        language that is read are compared with. Remove what a question stored of a chunk that was removed
+        meanwhile. Return the number of chunks that were embedded. Raises ModelError."""
         filled = 0
         with self._db.connect() as connection:
             known = {row[0]: row[1] for row in connection.execute(_KNOWN, self._key_values())}
@@ -108,7 +109,7 @@ class SentenceVectors:
             if not (batch := list(islice(rest, FILLED_AT_ONCE))):
                 self.remove(sorted(gone))
                 break
-            self.of(batch, sentences=False)
+            self.of(batch, sentences=sentences)
             filled += len(batch)
         return filled
 

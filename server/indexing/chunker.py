@@ -180,7 +180,7 @@ def _texts(section: Sequence[Block], sizes: ChunkSizes) -> Iterator[str]:
 
 def _whole_or_cut(block: Block, number: int, room: int, sizes: ChunkSizes) -> list[Piece]:
     """A table of up to twice the longest chunk stays whole: a price without its neighbours says less."""
-    if block.kind == "table" and sizes.most < len(block.text) <= WHOLE_TABLE * sizes.most:
+    if block.kind == "table" and len(block.text) <= WHOLE_TABLE * sizes.most:
         return [Piece(block.text, number, "\n")]
     return pieces(block, number, room)
 

@@ -333,6 +333,8 @@ class Card(Section):
     asks_hours: Pattern = Pattern("")
     asks_contact: Pattern = Pattern("")
     asks_price: Pattern = Pattern("")
+    asks_cost: Pattern = Pattern("")
+    """Whole questions for a price that name nothing: "is it free"."""
     asks_when: Pattern = Pattern("")
     """Questions for the date of an event."""
     asks_deadline: Pattern = Pattern("")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from threading import Event
 
-from server.domain.protocols import ModelError
+from server.domain.protocols import ModelError, reads
 from server.domain.site import Site
 from server.errors import StartError
 from server.gaps.gap_work import GapWork
@@ -139,7 +139,11 @@ class Crawling:
         parts = self._engine.parts(site_id, self._engine.document_embedder)
         if parts.sentences is not None:
             try:
-                parts.sentences.fill(parts.content.every_chunk(), lambda: not ending.is_set())
+                _, spoken = parts.words.languages()
+                is_read = any(reads(parts.embedder, language) for language in spoken)
+                parts.sentences.fill(
+                    parts.content.every_chunk(), lambda: not ending.is_set(), sentences=is_read
+                )
             except (ModelError, StorageError) as error:
                 log.warning("sentences of %s are embedded when they are first compared: %s", site_id, error)
 

@@ -80,6 +80,13 @@ def test_who_may_do_something_is_no_question_for_a_name(question):
         "¿Cuál es el teléfono móvil más compatible con la app?",
         *("How do I change the email address of my account?", "can I use another email address"),
         *("do I need to verify my phone number", "can I order without a phone number"),
+        *(
+            "Do I need an email address to sign up?",
+            "I forgot my email address",
+            "is my email address shared",
+        ),
+        *("why do you need my phone number", "Wie ändere ich meine Telefonnummer?"),
+        *("comment changer mon numéro de téléphone", "¿Cómo cambio mi número de teléfono?"),
         *("メールアドレスの変更方法", "كيف أغير البريد الإلكتروني", "как сменить адрес почты"),
     ],
 )
@@ -139,6 +146,14 @@ def test_whom_to_write_to_or_call_is_an_address_or_a_number(question):
         *("welche nummer kann ich anrufen", "wie ist die mail vom vorstand", "quel numéro je dois composer"),
         *("c'est quoi l'adresse mail du trésorier", "a qué teléfono llamo", "cuál es el correo de la sede"),
         *("what is the email address of the mill", "is there a phone number", "a qué correo escribo"),
+        *("what email address should I use to contact you", "phone number of the New Forest office"),
+        *("is there another phone number", "Hello,\nwhat is the phone number of the mill?"),
+        *(
+            "An welche Mailadresse soll ich die Bewerbung senden?",
+            "Ich suche die E-Mail-Adresse vom Vorstand",
+        ),
+        *("je cherche l'adresse mail du trésorier", "cuál es el teléfono para reservar"),
+        *("qual é o e-mail para reclamações", "a qué correo debo remitir la factura"),
         *("an welche Mail-Adresse schreibe ich", "quel est le numéro de tél", "cuál es tu teléfono"),
         *("a che numero chiamo", "qual é o telefone da sede", "wat is het mailadres", "какой у вас имейл"),
     ],

@@ -180,7 +180,8 @@ def test_on_the_site_of_an_event_it_is_not_the_office(ask, site, content):
     key_pages = KeyPages(site, content.live, str, "https://docent.example")
     fair = replace(site, title="Spring Fair 2027")
     card = FactCard(fair, lambda: FACTS, key_pages, frozenset({HOME}), content.live.page_text)
-    assert card.answer(Question("where is it?", "mill", language="en")) is None
+    for text, spoken in (("where is it?", "en"), ("where are you", "en"), ("Wo ist es?", "de")):
+        assert card.answer(Question(text, "mill", language=spoken)) is None
     assert card.answer(Question("what is your address?", "mill", language="en")) is not None
     assert ask("where is it?") is not None, "on another site"
 

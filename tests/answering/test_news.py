@@ -1,6 +1,7 @@
 """What is new on a site is answered with its newest posts."""
 
 import shutil
+from dataclasses import replace
 from datetime import UTC, date, datetime
 
 import pytest
@@ -34,17 +35,20 @@ def ask(tmp_path, migrated_sqlite):
     SiteStore(database).create(site)
     content = ContentStore(database, "mill")
 
-    def put(name, day, title, text, kind="post"):
-        chunk = Chunk(name, f"{HOME}/{name}", title, (), text, 0, "en", kind=kind, dated=day)
-        record = PageRecord(chunk.url, title, "en", name, "", "", 0, datetime.now(UTC))
-        content.put_page(record, [chunk], [])
+    def put(name, day, title, text, spoken="en", kind="post"):
+        chunk = Chunk(name, f"{HOME}/{name}", title, (), text, 0, spoken, kind=kind, dated=day)
+        more = replace(chunk, id=f"{name} more", text="Read on for all that there is to say.", position=1)
+        record = PageRecord(chunk.url, title, spoken, name, "", "", 0, datetime.now(UTC))
+        content.put_page(record, [chunk, more], [])
 
-    def answer(text, language="en", posts=POSTS, **asked):
+    def answer(text, language="en", posts=POSTS, hidden="", **asked):
         put("about", "2031-05-19", "About", "We mill flour and have done so for a long time.", kind="")
-        for name, (day, title, said) in posts.items():
-            put(name, day, title, said)
+        for name, post in posts.items():
+            put(name, *post)
         content.go_live()
-        key_pages = KeyPages(site, content.live, str, "https://docent.example")
+        live = content.live
+        live.holdout.hides = lambda url: url == f"{HOME}/{hidden}"
+        key_pages = KeyPages(site, live, str, "https://docent.example")
         news = News(site, key_pages, frozenset({HOME}), content.live.page_text, lambda: TODAY)
         return news.answer(Question(text, "mill", language=language, **asked))
 
@@ -69,10 +73,10 @@ def test_the_newest_posts_are_named_with_their_days_and_how_they_begin(ask):
 @pytest.mark.parametrize(
     ("language", "text"),
     [
-        *(("en", text) for text in ("whats new", "latest news", "Any news?", "What's new at The Mill?")),
-        *(("en", text) for text in ("what are the latest blog posts", "recent articles")),
-        *(("de", text) for text in ("Was gibt es Neues?", "Neuigkeiten", "die neuesten Beiträge")),
-        ("fr", "Quoi de neuf ?"), ("es", "¿Qué hay de nuevo?"), ("it", "Novità?"), ("pt", "novidades"),
+        *(("en", text) for text in ("whats new", "Is there any news?", "What is the latest news?", "What's new at The Mill?")),
+        *(("en", text) for text in ("what are the latest blog posts", "Hi! What's new?")),
+        *(("de", text) for text in ("Was gibt's Neues?", "Neuigkeiten", "die neuesten Beiträge")),
+        ("fr", "Quoi de neuf ?"), ("es", "¿Qué hay de nuevo?"), ("it", "Ci sono novità?"), ("pt", "Há novidades?"),
         ("nl", "laatste nieuws"), ("pl", "Co nowego?"), ("ru", "Что нового?"), ("zh", "最新消息"),
         ("ja", "最新のニュース"), ("ko", "새로운 소식"), ("ar", "ما الجديد؟"),
     ],
@@ -83,7 +87,16 @@ def test_what_is_new_is_asked_for_in_many_ways_and_languages(ask, language, text
 
 @pytest.mark.parametrize(
     "text",
-    ["what's new in version 2", "is the roof new", "news about the roof", "do you have a newsletter", "new"],
+    [
+        *(
+            "what's new in version 2",
+            "is the roof new",
+            "news about the roof",
+            "do you have a newsletter",
+            "new",
+        ),
+        *("latest update", "something new", "neue Artikel", "neue Nachrichten", "nouveautés", "novedades"),
+    ],
 )
 def test_other_questions_are_searched(ask, text):
     assert ask(text) is None
@@ -95,6 +108,39 @@ def test_a_question_about_the_page_is_searched(ask):
 
 def test_a_site_with_hardly_any_posts_has_no_news(ask):
     assert ask("what's new?", posts={"roof": POSTS["roof"], "soon": POSTS["soon"]}) is None
+
+
+def test_posts_in_the_visitors_language_are_named_and_others_where_there_are_none(ask):
+    posts = {**POSTS, "dach": ("2031-05-07", "Neues Dach", "Die Mühle hat ein neues Dach seit Mai.", "de")}
+    posts["markt"] = ("2031-05-06", "Markt", "Am Samstag ist wieder Markt auf dem Hof.", "de")
+    assert "Roof" not in ask("Was gibt es Neues?", "de", posts).text
+    assert "Dach" not in ask("what's new?", posts=posts).text
+    assert "New roof" in ask("Quoi de neuf ?", "fr", posts).text
+
+
+def test_hidden_posts_are_not_named(ask):
+    assert "New roof" not in ask("what's new?", hidden="roof").text
+
+
+def test_posts_of_one_title_are_named_once(ask):
+    again = {"roof2": ("2031-05-06", "New roof", "The same roof is told of once more here.")}
+    assert ask("what's new?", posts={**POSTS, **again}).text.count("New roof") == 1
+
+
+def test_a_day_that_may_be_only_a_month_is_not_shown(ask):
+    answer = ask(
+        "what's new?", posts={**POSTS, "may": ("2031-05-01", "Letter", "We are looking back on May.")}
+    )
+    assert "[Letter](https://mill.example/may): We are" in answer.text
+
+
+def test_on_a_busy_site_no_day_is_lost(ask):
+    busy = {
+        f"p{day}-{number}": (f"2031-05-{day}", f"Post {day} {number}", "It is about the mill and its wheel.")
+        for day in range(12, 19)
+        for number in range(6)
+    }
+    assert "Post 18" in ask("what's new?", posts=busy).text
 
 
 def test_a_day_that_many_pages_have_is_none_on_which_they_were_written(ask):

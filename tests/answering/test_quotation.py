@@ -86,6 +86,15 @@ def test_steps_within_a_step_do_not_end_the_list():
     assert outer.rstrip().endswith("<p>Close it.</p>\n</li>\n</ol>")
 
 
+def test_steps_within_an_item_keep_their_numbers():
+    from markdown_it import MarkdownIt
+
+    found = units("- Lamps\n  4. Oil\n  5. Gas\n- Candles")
+    shown = MarkdownIt("commonmark").render(Quotation(0, found, found).markdown)
+    assert '<ol start="4">\n<li>Oil</li>\n<li>Gas</li>\n</ol>' in shown
+    assert shown.count("<ul>") == 1
+
+
 def test_a_long_list_with_parts_of_its_items_takes_time_as_it_is_long():
     def seconds(items):
         found = units("- Lamps\n" + "  - Oil\n  burns.\n" * items)

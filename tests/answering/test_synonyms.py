@@ -101,6 +101,13 @@ def test_each_language_has_its_own_words(text, language, used, found):
         ("es", "comprobar el pago", "justificante"),
         ("es", "¿Qué tallas hay?", "workshop"),
         ("es", "tengo sed", "recinto"),
+        ("es", "¿Quedan plazas?", "fecha límite"),
+        ("es", "¿Quién trabaja aquí?", "curro"),
+        ("es", "cuánto vale la entrada", "cupón"),
+        ("fr", "Comment je paie ?", "salaire"),
+        ("fr", "Où est la cour ?", "formation"),
+        ("de", "Kann ich Fragen stellen?", "Job"),
+        ("de", "Wo kann ich drucken?", "Printer"),
         ("en", "vegan food", "vegetarian"),
     ],
 )
@@ -117,6 +124,9 @@ def test_other_words_of_a_stem_and_words_that_mean_something_else_too_stay(spoke
         ("de", "gibt es Vorträge?", "Talk", "gibt es Talk?"),
         ("de", "wer spendet", "unterstützen", "wer unterstützen"),
         ("es", "comida vegetariana", "vegano", "comida vegano"),
+        ("es", "¿Cómo puedo apuntarme?", "inscribirse", "¿Cómo puedo inscribirse?"),
+        ("es", "¿Cómo borro mi cuenta?", "eliminar", "¿Cómo eliminar mi cuenta?"),
+        ("fr", "je supprime mon compte", "enlever", "je enlever mon compte"),
     ],
 )
 def test_forms_of_a_word_are_replaced_as_the_word(spoken, asked, used, searched_for):

@@ -214,3 +214,5 @@ def test_the_banner_that_every_page_of_a_government_has_is_no_content(read) -> N
     )
     page = read(f"<body>{banner}<main><h1>Jobs API</h1><p>Use the other one.</p></main></body>").page
     assert [block.text for block in page.blocks] == ["Use the other one."]
+    wrapper = '<body><div class="page has-usa-banner"><h1>Jobs API</h1><p>Use the other one.</p></div></body>'
+    assert "Use the other one." in [block.text for block in read(wrapper).page.blocks]

@@ -66,6 +66,18 @@ def test_a_page_whose_title_is_only_the_name_of_the_site_is_called_by_its_headin
     assert (page.title, page.site_name) == (expected, "Acme")
 
 
+@pytest.mark.parametrize("path", ["/de/", "/index.html", "/acme/", "/pt-br/index.php"])
+def test_start_pages_of_languages_and_folders_keep_the_name_of_the_site(read, path: str) -> None:
+    head = '<head><title>Acme</title><meta property="og:site_name" content="Acme"></head>'
+    markup = f"{head}<body><main><h1>Newsletter</h1><p>We mend lamps.</p></main></body>"
+    assert read(markup, f"https://example.com{path}").page.title == "Acme"
+
+
+def test_a_title_of_signs_is_replaced_by_the_heading(read) -> None:
+    markup = "<head><title>|</title></head><body><main><h1>Lamps</h1><p>We mend lamps.</p></main></body>"
+    assert read(markup, "https://example.com/").page.title == "Lamps"
+
+
 def test_a_page_without_any_title_is_called_by_its_text_or_address(read) -> None:
     assert read("<p>Only a sentence.</p>").page.title == "Only a sentence."
     assert read("<img src=x>", url="https://example.com/docs/map.html").page.title == "map.html"

@@ -106,6 +106,14 @@ def test_a_table_of_up_to_twice_the_longest_chunk_stays_whole():
     assert texts(Block(sentences(3)), Block(table, kind="table"), Block(sentences(3)))[1] == table
 
 
+@pytest.mark.parametrize("before", range(1, 9))
+def test_a_short_table_is_not_torn_from_its_head(before):
+    table = "Name\tPrice\nGlow Mini\t19 EUR\nGlow Maxi\t49 EUR\nGlow Giant\t99 EUR"
+    found = texts(Block(sentences(before)), Block(table, kind="table"), Block(sentences(4, before)))
+    assert sum(table in text for text in found) == 1
+    assert sum("Price" in text or "EUR" in text for text in found) == 1
+
+
 @pytest.mark.parametrize("lead", ["We do not accept:", "These are the steps to follow"])
 @pytest.mark.parametrize("kind", ["list", "table", "code"])
 def test_a_lead_stays_with_what_it_introduces(lead, kind):

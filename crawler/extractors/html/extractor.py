@@ -107,12 +107,20 @@ def _words(link: _Element) -> str:
     return text if len(text) <= LONGEST and any(map(str.isalnum, text)) else ""
 
 
+_START = re.compile(r"/?(?:[a-z]{2}(?:-[a-z]{2})?/?)?(?:(?:index|home|default)\.\w+)?", re.I)
+"""Path of a site's start page, also of one in several languages."""
 _LINKS_OF_A_HUB = 150
 _MOST_FEEDS = 20
 _NEXT_TO_NOTHING = 60
 _ASKS_FOR_SCRIPTS = re.compile(
     r"(?:enable|activate|requires?|turn on|need)\W+(?:\w+\W+){0,3}java ?script", re.IGNORECASE
 )
+
+
+def _is_start(url: str, site_name: str) -> bool:
+    """Return whether an address looks like a site's start page: "/de/", or "/lantern/" of "Lantern"."""
+    path = urlsplit(url).path
+    return bool(_START.fullmatch(path)) or path.strip("/").casefold() == site_name.casefold()
 
 
 def extract(source: SourceDocument) -> Extraction:
@@ -135,7 +143,7 @@ def extract(source: SourceDocument) -> Extraction:
     around = footer_facts(root)  # before the walk for the content changes the tree
     blocks = _blocks(root if body is None else body, markup, source.url)
     heading = _first_heading(root, blocks, head.title)
-    title, site_name = choose_title(head, heading, is_start=urlsplit(source.url).path in ("", "/"))
+    title, site_name = choose_title(head, heading, is_start=_is_start(source.url, head.site_name))
     title = title or structured.headline
     if title and len(blocks) > 1 and not blocks[0].heading_path and blocks[0].text == title:
         blocks = blocks[1:]  # a title that is not marked up as a heading
@@ -150,7 +158,7 @@ def extract(source: SourceDocument) -> Extraction:
     page = replace(
         source.page(title, language, blocks, links),
         kind=kind,
-        dated=date_of(source.url, head.metas, (*structured.dates, *times, *said)),
+        dated=date_of(source.url, head.metas, (*structured.dates, *times, *said), kind),
         ended=structured.ended or _marked_end(root, markup),
         variant_group=variant_group(source.url, language, _variants(root, head, base, source.url, language)),
         site_name=site_name,

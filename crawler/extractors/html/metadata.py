@@ -109,7 +109,7 @@ def choose_title(head: Head, first_heading: str, *, is_start: bool) -> tuple[str
         return first_heading, head.site_name
     own = _without_site(title, head.site_name)
     if own.strip(_SEPARATORS) in ("", head.site_name):
-        own = head.site_name if is_start else first_heading or head.site_name
+        own = (is_start and head.site_name) or first_heading or head.site_name
     return own, head.site_name
 
 

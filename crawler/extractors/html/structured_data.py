@@ -58,7 +58,7 @@ def read_structured(things: Iterable[Node], read_html: ReadHtml) -> Structured:
             found.blocks += _described(node, read_html)
         elif is_a(types, "Article"):
             found.headline = found.headline or text_of(node.get("headline"))
-            days = (text_of(node.get(name)) for name in ("dateModified", "datePublished"))
+            days = (text_of(node.get(name)) for name in ("datePublished", "dateModified"))
             found.dates += filter(None, days)
             found.blocks += _facts(node, _article(node), "headline")
         elif is_a(types, "Place", "Organization"):

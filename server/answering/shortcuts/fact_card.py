@@ -4,7 +4,12 @@ from collections.abc import Callable, Sequence
 
 from server.answering.shortcuts.curated import Refreshed
 from server.answering.shortcuts.key_pages import KeyPages
-from server.answering.understanding.fact_questions import FactQuestion, bare_search, fact_questions
+from server.answering.understanding.fact_questions import (
+    FactQuestion,
+    bare_search,
+    card_pattern,
+    fact_questions,
+)
 from server.answering.verifying.citations import Citer, with_markers
 from server.answering.verifying.proofs import Proof
 from server.answering.writing.quotation import Quotation, escape_markdown
@@ -63,12 +68,13 @@ class FactCard:
 
     def _means_another(self, question: Question) -> bool:
         """Return whether a question may be about what was said before, or about the event that the site is
-        of: "where is it?" does not ask for the office of those who run it."""
+        of: "where are you?" does not ask for the office of those who run it, "your address?" does."""
         pattern = language(question.language).follow_ups.points
-        if not (pattern and compiled(pattern).search(question.text)):
-            return False
+        if question.history:
+            return bool(pattern and compiled(pattern).search(question.text))
+        names_address = card_pattern(question.language, "address").search(question.text)
         title = self._site.title or self._site.name
-        return bool(question.history or bare_search(question.text, question.language, title))
+        return not names_address and bool(bare_search(question.text, question.language, title))
 
     def reach(self, language: str) -> list[SiteFact]:
         """Return the site's own telephone number and e-mail address, if they are known."""

@@ -70,11 +70,11 @@ class KeyPages:
         """Return the chunks of a page, with the address that visitors open."""
         return [replace(chunk, url=self._address(chunk.url)) for chunk in self._content.page(url)]
 
-    def newest(self, limit: int, until: date) -> list[Chunk]:
-        """Return the first chunks of the newest posts, at most one of each title, with the address that
-        visitors open."""
+    def newest(self, limit: int, language: str, until: date) -> list[Chunk]:
+        """Return the first chunks of the newest posts, in a language if there are any in it, at most one of
+        each title, with the address that visitors open."""
         found: dict[str, Chunk] = {}
-        for chunk in self._content.newest(POST, until, 4 * limit):
+        for chunk in self._content.newest(POST, language, until, 4 * limit):
             found.setdefault(chunk.title, replace(chunk, url=self._address(chunk.url)))
         return list(found.values())[:limit]
 

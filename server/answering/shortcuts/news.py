@@ -9,6 +9,7 @@ from server.answering.phrases import Phrase, say, written_day
 from server.answering.shortcuts.key_pages import KeyPages
 from server.answering.shortcuts.overview import is_prose
 from server.answering.shortcuts.small_talk import offered
+from server.answering.understanding.routing import read
 from server.answering.verifying.citations import Citer
 from server.answering.verifying.proofs import Proof
 from server.answering.verifying.untrusted import trusted_units
@@ -41,17 +42,19 @@ class News:
     def answer(self, question: Question) -> Answer | None:
         """Return the posts, newest first; None for other questions, and for a site with hardly any."""
         title = self.site.title or self.site.name
-        text = re.sub(rf"{re.escape(title)}\W*$", "", question.text, flags=re.I)
+        asked = read(question.text, question.language).text
+        text = re.sub(rf"{re.escape(title)}\W*$", "", asked, flags=re.I)
         if question.page or not _ASKED.match(text):
             return None
-        posts = self.key_pages.newest(MOST, self.today())
+        posts = self.key_pages.newest(MOST, question.language, self.today())
         if len(posts) < FEWEST:
             return None
         citer = Citer([ScoredChunk(post, 1.0) for post in posts], self.origins, self.page_text)
         lines = []
         for place, post in enumerate(posts):
-            day = written_day(question.language, date.fromisoformat(post.dated))
-            line = f"- {markdown_link(plain_title(post.title), post.url)} ({day})"
+            line = f"- {markdown_link(plain_title(post.title), post.url)}"
+            if not post.dated.endswith("-01"):  # else perhaps only the month or the year is known
+                line += f" ({written_day(question.language, date.fromisoformat(post.dated))})"
             opening = _opening(post)
             markers = citer.cite([Proof(place, opening)])[1] if opening else ""
             lines.append(f"{line}: {escape_markdown(opening)} {markers}" if markers else line)

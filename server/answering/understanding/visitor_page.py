@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import lru_cache
+from urllib.parse import urlsplit
 
 from server.answering.trace import Trace
+from server.answering.understanding.fact_questions import bare_search
 from server.answering.understanding.reference import content_size
 from server.answering.understanding.routing import Kind, read
 from server.answering.understanding.steps import PageWords, Understanding
@@ -36,6 +38,7 @@ class Pointing(StrEnum):
     """Something unnamed: the selected text, the subject of the conversation, or the subject of the page."""
 
 
+_START = ("", "/", "/index.html")
 LONGEST = 300
 """Texts with more characters count as complete in themselves."""
 WITH_NOUN, ALONE, IT = 5, 4, 2
@@ -164,8 +167,13 @@ def _points_at(question: Question, page: VisitorPage, site: Site) -> bool:
         return False
     if at is Pointing.AT_PAGE or page.selection:
         return True
+    if question.history:
+        return False
     # "What is this?" and "how much is it?" on the start page mean what the site is about.
-    return not question.history and page.url.rstrip("/") not in {url.rstrip("/") for url in site.start_urls}
+    about_site = read(question.text, question.language).kind is Kind.OVERVIEW or bare_search(
+        question.text, question.language, site.title or site.name
+    )
+    return not (about_site and urlsplit(page.url).path in _START)
 
 
 def _without_commands(page: VisitorPage) -> VisitorPage:

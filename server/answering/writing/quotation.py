@@ -86,16 +86,24 @@ class Quotation:
             return self._table(members, linked)
         if kind is UnitKind.SENTENCE:
             return " ".join(self._marked(unit, unit.text, linked) for unit in members)
+        return self._list(members, linked)
+
+    def _list(self, members: Sequence[Unit], linked: set[str]) -> str:
         lines: list[str] = []
         # Of the items that have not ended: how deep they are, and the column at which their text begins.
         # Markdown takes only what begins there as a part of the item.
         opened: list[tuple[int, int]] = []
+        items: list[Unit] = []
         for unit in members:
             shown, depth = self._marked(unit, unit.text, linked), _depth(unit)
             if unit.kind is not UnitKind.SENTENCE:
                 while opened and opened[-1][0] >= depth:
                     opened.pop()
                 margin, marker = " " * (opened[-1][1] if opened else 0), unit.marker[depth:]
+                is_first = bool(opened) and _depth(items[-1]) < depth
+                if is_first and unit.kind is UnitKind.STEP and marker != "1. ":
+                    lines.append("")  # only a list that begins with 1 may follow a line right away
+                items.append(unit)
                 lines.append(f"{margin}{marker}{shown}")
                 opened.append((depth, len(margin) + len(marker)))
             elif unit.marker and depth <= opened[-1][0]:  # the rest of an item around these

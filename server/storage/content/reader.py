@@ -87,20 +87,26 @@ _CHUNKS = select(*CHUNK).where(
 )
 _PAGE_CHUNKS = _CHUNKS.where(chunks.c.url == bindparam("url")).order_by(chunks.c.position)
 _BY_ID = {dialect: _CHUNKS.where(among(dialect, chunks.c.id, "ids")) for dialect in ("sqlite", "postgresql")}
-_ONE_DAY = 5
-"""More pages of one day were not written then, but put online together."""
+_ONE_DAY, _SHARE = 5, 0.2
+"""More pages of one day, and such a share of all, were not written then, but put online together."""
 _OF_KIND = (
     *(chunks.c.site_id == bindparam("site"), alive_in(chunks, bindparam("generation"))),
     *(chunks.c.kind == bindparam("kind"), chunks.c.position == 0),
     *(chunks.c.dated != "", chunks.c.dated <= bindparam("until")),
 )
-_DAYS = select(chunks.c.dated).where(*_OF_KIND).group_by(chunks.c.dated).having(func.count() <= _ONE_DAY)
-_NEWEST = (
-    select(*CHUNK)
-    .where(*_OF_KIND, chunks.c.dated.in_(_DAYS))
+_DAYS = (
+    select(chunks.c.dated, chunks.c.language, func.count())
+    .where(*_OF_KIND)
+    .group_by(chunks.c.dated, chunks.c.language)
+    .order_by(chunks.c.dated.desc())
+)
+_NEWEST = {
+    dialect: select(*CHUNK)
+    .where(*_OF_KIND, among(dialect, chunks.c.dated, "days"), among(dialect, chunks.c.language, "languages"))
     .order_by(chunks.c.dated.desc(), chunks.c.url)
     .limit(bindparam("count"))
-)
+    for dialect in ("sqlite", "postgresql")
+}
 _own, _other = pages.alias("own"), pages.alias("other")
 _VARIANTS = {
     dialect: select(_own.c.url, _own.c.language, _other.c.url, _other.c.language).where(
@@ -269,11 +275,17 @@ class ContentReader(SiteRows):
                 content.pages[url] = found
         return list(found)
 
-    def newest(self, kind: str, until: date, limit: int) -> list[Chunk]:
-        """Return the first chunks of the pages of a kind that are dated until this day, the newest first. A
-        day that many pages have is that of a new edition of the site and left out."""
+    def newest(self, kind: str, language: str, until: date, limit: int) -> list[Chunk]:
+        """Return the first chunks of the pages of a kind that are dated until this day, the newest first: of
+        those in this language, or of all if there are none. A day that a large share of them has is that of
+        a new edition of the site, and left out."""
         values = {**self._content()[1], "kind": kind, "until": until.isoformat(), "count": limit}
-        found = [Chunk(*row) for row in self._rows(_NEWEST, values)]
+        counts = [tuple(row) for row in self._rows(_DAYS, values)]
+        counts = [row for row in counts if row[1] == language] or counts
+        most = max(_ONE_DAY, _SHARE * sum(count for *_, count in counts))
+        days = list(dict.fromkeys(day for day, _, count in counts if count <= most))[:limit]
+        values |= {"days": days, "languages": list({spoken for _, spoken, _ in counts})}
+        found = [Chunk(*row) for row in self._rows(_NEWEST[self._db.dialect], values)]
         return [chunk for chunk in found if not self.holdout.hides(chunk.url)]
 
     def page_text(self, url: str) -> str:

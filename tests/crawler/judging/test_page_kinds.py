@@ -91,6 +91,8 @@ def test_menus_within_menus_take_no_longer_to_look_through(read) -> None:
         ('<meta property="article:published_time" content="2024-05-31T10:00:00Z">', "/a", "2024-05-31"),
         ('<meta name="date" content="2021-01-02"><meta property="article:modified_time" content="2022-03-04">', "/a", "2022-03-04"),
         ('<script type="application/ld+json">{"@type":"BlogPosting","datePublished":"2020-02-29"}</script>', "/a", "2020-02-29"),
+        ('<meta name="date" content="2021-01-02"><meta property="article:modified_time" content="2022-03-04">', "/blog/a", "2021-01-02"),
+        ('<script type="application/ld+json">{"@type":"BlogPosting","dateModified":"2022-03-04","datePublished":"2020-02-29"}</script>', "/blog/a", "2020-02-29"),
         ("", "/2019/7/3/a", "2019-07-03"),
         ("", "/blog/2019/07/a", "2019-07-01"),
         ("", "/2018-12-24-a", "2018-12-24"),
