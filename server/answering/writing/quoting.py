@@ -52,7 +52,7 @@ LONGEST_UNIT = 300
 OPEN = 0.25
 """Share of the question's weight from which on words that the first section lacks need another one."""
 CONTINUED = 0.12
-"""The same for words in the part of its own section right before or after it, such as the rest of a table."""
+"""The same for words in the next part of its own section, such as the rest of a list."""
 NEAR = 0.75
 """A further section must have at least this share of the first one's score."""
 SAYS_LITTLE = 350
@@ -190,7 +190,7 @@ class QuotingWriter:
             hit, unit = chunks[source], best[source].unit
             adds = sum(weight for token, weight in left.items() if token in chunk_words(hit.chunk)) / total
             if _is_next_part(hit.chunk, first.chunk) or (
-                adds >= CONTINUED and _is_beside(hit.chunk, first.chunk)
+                adds >= CONTINUED and _goes_on_in(hit.chunk, first.chunk)
             ):
                 needed.insert(0, source)
                 shown.append(chunk_words(hit.chunk))
@@ -223,10 +223,10 @@ def _is_next_part(chunk: Chunk, first: Chunk) -> bool:
     )
 
 
-def _is_beside(chunk: Chunk, first: Chunk) -> bool:
-    """Return whether a chunk is the part of the same section right before or after another."""
+def _goes_on_in(chunk: Chunk, first: Chunk) -> bool:
+    """Return whether a chunk is the next part of the same section."""
     is_same = (chunk.url, chunk.heading_path) == (first.url, first.heading_path)
-    return is_same and abs(chunk.position - first.position) == 1
+    return is_same and chunk.position == first.position + 1
 
 
 def _is_of_another_person(chunk: Chunk, first: Chunk) -> bool:
