@@ -28,6 +28,18 @@ def test_small_talk_and_wishes_are_known_in_ten_languages(text, kind, language):
     assert (message.kind, message.language) == (kind, language)
 
 
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        *(("Was macht ihr?", "de"), ("Wer seid ihr eigentlich?", "de"), ("Vous faites quoi ?", "fr")),
+        *(("¿A qué os dedicáis?", "es"), ("Chi siete?", "it"), ("O que vocês fazem?", "pt")),
+    ],
+)
+def test_what_those_behind_a_site_do_asks_for_the_overview(text, language):
+    assert read(text, language).kind is Kind.OVERVIEW
+    assert read("Was macht ihr mit alten Lampen?", "de").kind is Kind.QUESTION
+
+
 def test_a_greeting_is_answered_in_its_own_language_on_a_site_in_another():
     assert read("Bonjour !", "en").language == "fr"
 
