@@ -385,6 +385,13 @@ def test_a_question_on_the_page_that_is_only_about_the_same_thing_leads_to_no_an
     assert "Getting to know" in claims_of("what did visitors enjoy most about the fair", near)[0].focus
 
 
+def test_a_label_answers_only_with_a_word_of_the_question_in_it_or_above_it():
+    asked = "how do I join the club"
+    assert claims_of(asked, section("Who does what", "Step 2")) == []
+    assert claims_of(asked, section("Join", "At the gate")) != []
+    assert claims_of(asked, section("Who does what", "Join online")) != []
+
+
 def test_an_older_edition_is_not_shown_below_a_newer_one():
     fair = "https://shop.example/fair"
     new = section("Delivery", "Delivery takes two days.", 0.9, f"{fair}/2025/help")

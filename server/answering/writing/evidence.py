@@ -14,7 +14,7 @@ from operator import attrgetter
 
 from server.answering.understanding.discourse import asks, asks_for_amount, introduces, is_label, says_number
 from server.answering.writing.units import Unit, UnitKind
-from server.domain.chunk import ScoredChunk
+from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query
 from server.retrieval.rarity import Rarity, coverage, text_tokens
 
@@ -62,8 +62,9 @@ class Evidence:
         self._facts = facts
 
     def of(self, chunks: Sequence[ScoredChunk], read: Sequence[Sequence[Unit]]) -> list[Support]:
-        """Return the scored units, best first, without mere labels and heads of tables if there are others.
-        The best unit of what an introduction announces has at least the introduction's score."""
+        """Return the scored units, best first, without mere labels and heads of tables if there are others, else
+        labels with a word of the question in them or in the heading right above. The best unit of what
+        an introduction announces has at least the introduction's score."""
         best = max((hit.score for hit in chunks), default=1.0) or 1.0
         found = [
             support
@@ -76,7 +77,14 @@ class Evidence:
         informative = [
             one for one in found if not (_is_label(one.unit) or _leads(read[one.source], one.position))
         ]
-        return sorted(informative or found, key=attrgetter("score"), reverse=True)
+        if not informative:
+            informative = [one for one in found if one.held or self._is_named(chunks[one.source].chunk)]
+        return sorted(informative, key=attrgetter("score"), reverse=True)
+
+    def _is_named(self, chunk: Chunk) -> bool:
+        """Return whether the heading right above a chunk has a word of the question."""
+        heading = chunk.heading_path[-1] if chunk.heading_path else chunk.title
+        return not self._asked.isdisjoint(text_tokens(heading, chunk.language))
 
     def _of_chunk(
         self, source: int, hit: ScoredChunk, members: Sequence[Unit], relevance: float
