@@ -62,8 +62,8 @@ class Evidence:
         self._facts = facts
 
     def of(self, chunks: Sequence[ScoredChunk], read: Sequence[Sequence[Unit]]) -> list[Support]:
-        """Return the scored units, best first, without mere labels and heads of tables if there are others, else
-        labels with a word of the question in them or in the heading right above. The best unit of what
+        """Return the scored units, best first, without mere labels and heads of tables if there are others,
+        else labels with a word of the question in them or in the heading right above. The best unit of what
         an introduction announces has at least the introduction's score."""
         best = max((hit.score for hit in chunks), default=1.0) or 1.0
         found = [
