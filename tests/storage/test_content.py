@@ -1,7 +1,7 @@
 """Content has generations: readers see a whole build or none of it."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -65,6 +65,31 @@ def test_a_build_is_seen_only_once_it_is_live(content):
     assert content.live.load(["a1", "zzz"]) == {"a1": chunk("a1")}
     assert content.live.pages() == [page()]
     assert content.live.counts() == (1, 1)
+
+
+def test_the_newest_pages_of_a_kind_are_those_of_a_language_until_a_day(content):
+    def put(name, dated, language="en", kind="post"):
+        url = f"https://shop.example/{name}"
+        posted = replace(chunk(name, url), kind=kind, dated=dated, language=language)
+        content.put_page(page(url), [posted, replace(posted, id=f"{name}2", position=1)], [])
+
+    for name, *rest in (
+        ("old", "2025-01-02"), ("new", "2025-03-04"), ("soon", "2025-06-01"), ("neu", "2025-05-01", "de"),
+        ("undated", ""), ("about", "2025-05-02", "en", ""),
+    ):  # fmt: skip
+        put(name, *rest)
+    for number in range(6):
+        put(f"built{number}", "2025-05-03")
+    put("last", "2025-05-04")
+    content.go_live()
+
+    def newest(language, limit=9):
+        return [one.id for one in content.live.newest("post", language, date(2025, 5, 31), limit)]
+
+    assert newest("en") == ["last", "new", "old"]
+    assert newest("en", 1) == ["last"]
+    assert newest("de") == ["neu"]
+    assert newest("fr") == ["last", "neu", "new", "old"]
 
 
 def test_chunks_are_loaded_in_the_order_asked_for(live):
