@@ -123,7 +123,7 @@ def test_hidden_posts_are_not_named(ask):
 
 
 def test_posts_of_one_title_are_named_once(ask):
-    again = {"roof2": ("2031-05-06", "New roof", "The same roof is told of once more here.")}
+    again = {"roof2": ("2031-05-06", "New roof", "Here are more pictures of the same roof.")}
     assert ask("what's new?", posts={**POSTS, **again}).text.count("New roof") == 1
 
 
