@@ -26,6 +26,14 @@ _MOST_UNJUDGED = 240
 """Copies teach nothing about a site: a crawl that meets nothing else must not wait for ever."""
 
 
+def _first_to_last(visit: Visit) -> tuple[int, int, str]:
+    """Sorts visits so that of equal pages the start page is the original, else the shortest address.
+
+    Which of them a server answers first is chance.
+    """
+    return visit.item.depth, len(visit.item.url), visit.item.url
+
+
 @dataclass(frozen=True, slots=True)
 class Ending:
     """The end of a visit."""
@@ -103,7 +111,7 @@ class PageJudge:
                 self._learner.renewed(stored, self._unchanged) if stored else self._learner.template()
             )
             self._learner = None
-        waiting, self._unjudged = self._unjudged, []
+        waiting, self._unjudged = sorted(self._unjudged, key=_first_to_last), []
         endings = [ending for visit in waiting for ending in self._compared(visit)]
         kept = self.template.keepers
         self._first_with = {found: url for found, url in self._first_with.items() if url in kept}
