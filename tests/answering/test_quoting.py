@@ -7,7 +7,7 @@ import pytest
 from server.answering.ranking import ODDS, RIVAL
 from server.answering.understanding.discourse import asks_for_amount, is_label, refers_back, says_number
 from server.answering.writing.quotation import heading_link
-from server.answering.writing.quoting import AROUND, MOST_CHARS, QuotingWriter
+from server.answering.writing.quoting import AROUND, MOST_CHARS, WHOLE, QuotingWriter
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question
 from server.domain.sentences import PICTURE
@@ -455,19 +455,32 @@ def test_each_of_several_sections_is_shorter_than_one_alone():
     assert not any("**" in claim.text for claim in several), "none of them is the answer for sure"
 
 
-@pytest.mark.parametrize(("count", "answering", "is_whole"), [(11, 5, True), (11, 0, False), (11, 10, False)])
-def test_of_a_section_that_is_alone_only_what_is_far_from_the_answer_is_cut(count, answering, is_whole):
+@pytest.mark.parametrize("answering", [0, 5, 15])
+@pytest.mark.parametrize(("count", "is_whole"), [(16, True), (18, False)])
+def test_a_section_that_is_alone_is_whole_up_to_a_length_and_else_cut_around_the_answer(
+    count, is_whole, answering
+):
     said = [f"Oil lamps burn for {n} hours if their oil is clean and new." for n in range(count)]
     said[answering] = "Oil lamps explode near camphor."
-    (claim,) = claims_of("what makes lamps explode", section("Oil lamps", "\n\n".join(said)))
+    text = "\n\n".join(said)
+    assert (len(text) <= WHOLE) is is_whole
+    (claim,) = claims_of("what makes lamps explode", section("Oil lamps", text))
     assert (said[0] in claim.quote and said[-1] in claim.quote) is is_whole
     assert ("…" in claim.text) is not is_whole
     around = claim.quote.split(said[answering])
-    assert all(len(part) <= AROUND + 10 for part in around)
+    assert is_whole or all(len(part) <= AROUND + 10 for part in around)
+
+
+def test_a_list_is_not_left_out_behind_the_sentence_that_it_belongs_to():
+    rule = "Most lamps need a licence."
+    items = "\n".join(f"- Lamps of {kind} that were made before 1900 and never mended" for kind in "abcdefgh")
+    text = f"{rule}\n\nSome lamps need none.\n\n{items}"
+    (claim,) = claims_of("do most lamps need a licence", section("Oil lamps", text))
+    assert items in claim.text
 
 
 def test_of_a_long_paragraph_after_the_answer_the_first_sentences_are_shown():
-    said = [f"Oil lamps burn for {n} hours if their oil is clean and new." for n in range(9)]
+    said = [f"Oil lamps burn for {n} hours if their oil is clean and new." for n in range(18)]
     text = f"Lamps explode near camphor.\n\n{' '.join(said)}"
     (claim,) = claims_of("what makes lamps explode", section("Oil lamps", text))
     assert claim.text.endswith(f"{said[4]} …")

@@ -39,7 +39,7 @@ MOST_CHARS = ((600,), (300, 300), (250, 250, 200))
 """Maximum lengths of one section, of two and of three, in Latin letters (see `_size`). Together they are
 little longer than one, so that a reader soon sees whether one of them answers."""
 WHOLE = 1000
-"""Maximum length of a section that is shown alone and whole: what is left out is often what was asked."""
+"""Maximum length of a section that is whole if it is alone: what is left out is often what was asked."""
 AROUND = 320
 """Maximum length of what is shown before the paragraph or list that answers, and of what is shown after it.
 Facts that are asked for are hardly ever farther away."""
@@ -248,7 +248,7 @@ def _section(
     """Return the section as one claim, with the page's links and, if wanted, the answering unit marked. Where
     it is cut, it has an ellipsis."""
     trusted = trusted_units(hit.chunk.text)
-    places = _window(found, best.position, room.most, [unit is not None for unit in trusted])
+    places = _shown(found, best.position, room.most, [unit is not None for unit in trusted])
     shown = [found[place] for place in places]
     if best.unit.kind is UnitKind.STEP:  # steps answer together
         steps = [unit for unit in shown if unit.block == best.unit.block]
@@ -293,14 +293,19 @@ def _answering(found: Sequence[Unit], best: Support, places: range) -> Unit | No
     return before if best.announced_by in places and len(before.text.split()) >= SAYS else None
 
 
-def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[bool]) -> range:
-    """Return the positions of consecutive units to show: the block with `position` and whole blocks around
-    it while there is room, then the first sentences of the next paragraph. Of a block that is too long, the
-    units around `position`."""
-    low = max((place + 1 for place in range(position) if not trusted[place]), default=0)
-    high = min(
-        (place - 1 for place in range(position, len(found)) if not trusted[place]), default=len(found) - 1
-    )
+def _shown(found: Sequence[Unit], position: int, most: int, trusted: Sequence[bool]) -> range:
+    """Return the positions of the trusted units to show: all if there is room for a whole section, else those
+    around the answering one at `position`."""
+    low, high = _trusted_around(position, trusted)
+    if most >= WHOLE and _length(found, range(low, high + 1)) <= most:
+        return _without_ends(found, low, high, position)
+    return _window(found, position, most, low, high)
+
+
+def _window(found: Sequence[Unit], position: int, most: int, low: int, high: int) -> range:
+    """Return the positions, from `low` to `high`, of consecutive units to show: the block with `position` and
+    whole blocks around it while there is room, then the first sentences of the next paragraph. Of a block
+    that is too long, the units around `position`."""
     starts = [low, *(n for n in range(low + 1, high + 1) if found[n].block != found[n - 1].block), high + 1]
     parts = [range(start, end) for start, end in pairwise(starts)]
     at = next(number for number, part in enumerate(parts) if position in part)
@@ -338,6 +343,13 @@ def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[b
     while stop <= high and found[stop].kind is UnitKind.SENTENCE and has_room(start, stop + 1):
         stop += 1
     return _without_ends(found, start, stop - 1, position)
+
+
+def _trusted_around(position: int, trusted: Sequence[bool]) -> tuple[int, int]:
+    """Return the first and the last position of the trusted units around `position`."""
+    low = max((place + 1 for place in range(position) if not trusted[place]), default=0)
+    after = range(position, len(trusted))
+    return low, min((place - 1 for place in after if not trusted[place]), default=len(trusted) - 1)
 
 
 def _sizes(chunks: Sequence[ScoredChunk], chosen: Sequence[int], is_alone: bool) -> dict[int, int]:
