@@ -340,6 +340,9 @@ class Card(Section):
     asks_deadline: Pattern = Pattern("")
     asks_jobs: Pattern = Pattern("")
     asks_privacy: Pattern = Pattern("")
+    asks_social: Pattern = Pattern("")
+    asks_profile: Pattern = Pattern("")
+    """Whole questions for a profile on a social network, whose name is the group: "are you on Mastodon?"."""
     bare_address: str = ""
     """What is searched for "where is it?" on the site of an event, with {title} for the site's title."""
     bare_when: str = ""
@@ -371,7 +374,7 @@ class Questions(Section):
     """Words that begin the second of two joined questions."""
     joined_unspaced: Pattern = Pattern("")
     behind: Pattern = Pattern("")
-    """Whole questions for who is behind the site."""
+    """Whole questions for who is behind the site, and whom it is for."""
     news: Pattern = Pattern("")
     """Whole questions for what is new on the site."""
     invites: Pattern = Pattern("")

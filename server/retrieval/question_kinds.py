@@ -88,7 +88,8 @@ def asks_for_themes(text: str) -> bool:
 
 @lru_cache(maxsize=1000)
 def asks_who_is_behind(text: str) -> bool:
-    """Return whether `text` asks who runs the site: often only said where the site presents itself."""
+    """Return whether `text` asks who runs the site or whom it is for: often only said where the site presents
+    itself."""
     return len(text) <= LONGEST and _BEHIND.fullmatch(text) is not None
 
 

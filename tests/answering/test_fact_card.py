@@ -42,8 +42,14 @@ FACTS = [
     SiteFact("jobs", FactKind.JOBS, "", "Jobs", f"{HOME}/jobs", PAGES["/jobs"], "en", main=True),
     SiteFact("fair", FactKind.EVENT, "Spring Fair", "3 May 2027", f"{HOME}/fair", PAGES["/fair"], "en"),
     SiteFact("gone", FactKind.PRIVACY, "", "Privacy", f"{HOME}/", "These words have left the page.", "en", main=True),
+    SiteFact("tw", FactKind.SOCIAL, "Twitter", "https://x.com/mill", f"{HOME}/", "", ""),
+    SiteFact("li", FactKind.SOCIAL, "LinkedIn", "https://www.linkedin.com/company/mill", f"{HOME}/", "", ""),
+    SiteFact("li2", FactKind.SOCIAL, "LinkedIn", "https://www.linkedin.com/in/jane", f"{HOME}/jobs", "", ""),
+    SiteFact("code", FactKind.SOCIAL, "GitHub", "https://github.com/mill", f"{HOME}/", "", ""),
     SiteFact("hotline", FactKind.PHONE, "Poison hotline", "0800 1", f"{HOME}/visit", "", "en"),
 ]  # fmt: skip
+TWITTER = "- [Twitter](https://x.com/mill)"
+LINKEDIN = "- [LinkedIn](https://www.linkedin.com/company/mill)"
 ANSWERED = {
     "How do I email you?": "- hi@mill.example [1]",
     "whats the email": "- hi@mill.example [1]",
@@ -58,10 +64,21 @@ ANSWERED = {
     "how much does the family pass cost": "| Family pass | £62 |\n\n[1]",
     "When is the spring fair?": "- The Spring Fair opens on 3 May 2027 in the hall. [1]",
     "How can I contact you?": "- hi@mill.example [1]\n\n- Mill Ltd, Unit 3, Leigh WN7 2LB [2]",
+    "are you on social media": f"{TWITTER}\n\n{LINKEDIN}\n\n- [GitHub](https://github.com/mill)",
+    "how can I follow you?": f"{TWITTER}\n\n{LINKEDIN}\n\n- [GitHub](https://github.com/mill)",
+    "are you on X?": TWITTER,
+    "do u have a linkedin page": LINKEDIN,
+    "linkedin": LINKEDIN,
+    "where can i find you on twitter": TWITTER,
     "e-mail address for the press?": "- press@mill.example",
     "phone number of the poison hotline": "- Poison hotline: 0800 1",
 }
 LEFT = [
+    "do you have an instagram page",  # none is known
+    "what is your social media policy?",
+    "Do I need a GitHub account?",
+    "github",  # a topic of many sites
+    "are you on time?",
     "What is your phone number?",  # only that of somebody else is known
     "opening hours of the library in May 2019?",
     "Are you open on bank holidays?",
@@ -86,16 +103,16 @@ LEFT = [
     "your address " + "please " * 30,
 ]
 GENERAL = {
-    "en": ["What's your phone number?", "phone nr i can ring u on?", "what's ur number", "where are you", "opening hours?", "Could you please give me your address?", "privacy policy?"],
-    "de": ["Wie ist Ihre Telefonnummer?", "Wo seid ihr?", "Habt ihr heute offen?", "Wie ist eure E-Mail-Adresse?", "Gibt es offene Stellen?"],
-    "es": ["¿Cuál es su número de teléfono?", "¿Dónde estáis ubicados?", "¿A qué hora abren?", "¿Cuál es su correo electrónico?"],
-    "fr": ["Quel est votre numéro de téléphone ?", "Où êtes-vous ?", "Quels sont vos horaires d'ouverture ?", "Comment vous contacter ?"],
-    "pt": ["Qual é o número de telefone?", "Onde vocês ficam?", "A que horas vocês abrem?", "Vocês têm vagas?"],
-    "ru": ["Какой у вас номер телефона?", "Где вы находитесь?", "Часы работы", "Есть ли у вас вакансии?"],
-    "zh": ["你们的电话号码是多少？", "你们在哪里？", "营业时间是什么？", "隐私政策"],
-    "ja": ["電話番号は何ですか？", "住所を教えてください", "営業時間は？", "採用情報はありますか？"],
-    "ko": ["전화번호가 뭐예요?", "주소가 어디예요?", "영업시간이 어떻게 되나요?", "개인정보 처리방침"],
-    "ar": ["ما هو رقم الهاتف؟", "أين أنتم؟", "ما هي ساعات العمل؟", "هل لديكم وظائف؟"],
+    "en": ["What's your phone number?", "phone nr i can ring u on?", "what's ur number", "where are you", "opening hours?", "Could you please give me your address?", "privacy policy?", "is my data safe with you?", "what happens to my personal data", "phone number, if I have questions?", "Are you on social media?"],
+    "de": ["Wie ist Ihre Telefonnummer?", "Wo seid ihr?", "Habt ihr heute offen?", "Wie ist eure E-Mail-Adresse?", "Gibt es offene Stellen?", "Sind meine Daten sicher?", "Welche Social-Media-Kanäle habt ihr?"],
+    "es": ["¿Cuál es su número de teléfono?", "¿Dónde estáis ubicados?", "¿A qué hora abren?", "¿Cuál es su correo electrónico?", "¿Tenéis redes sociales?"],
+    "fr": ["Quel est votre numéro de téléphone ?", "Où êtes-vous ?", "Quels sont vos horaires d'ouverture ?", "Comment vous contacter ?", "Êtes-vous sur les réseaux sociaux ?"],
+    "pt": ["Qual é o número de telefone?", "Onde vocês ficam?", "A que horas vocês abrem?", "Vocês têm vagas?", "Vocês têm redes sociais?"],
+    "ru": ["Какой у вас номер телефона?", "Где вы находитесь?", "Часы работы", "Есть ли у вас вакансии?", "Вы есть в соцсетях?"],
+    "zh": ["你们的电话号码是多少？", "你们在哪里？", "营业时间是什么？", "隐私政策", "你们有社交媒体吗？"],
+    "ja": ["電話番号は何ですか？", "住所を教えてください", "営業時間は？", "採用情報はありますか？", "SNSはありますか？"],
+    "ko": ["전화번호가 뭐예요?", "주소가 어디예요?", "영업시간이 어떻게 되나요?", "개인정보 처리방침", "SNS 있나요?"],
+    "ar": ["ما هو رقم الهاتف؟", "أين أنتم؟", "ما هي ساعات العمل؟", "هل لديكم وظائف؟", "هل أنتم على وسائل التواصل الاجتماعي؟"],
 }  # fmt: skip
 
 
@@ -147,6 +164,26 @@ def test_what_the_card_does_not_say_is_left_to_the_search(ask, text):
 def test_general_questions_are_recognised_in_ten_languages(language, text):
     first = next(fact_questions(text, [language, "en"]))
     assert first.rest == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("de", "Seid ihr auf LinkedIn?"),
+        ("de", "habt ihr eine LinkedIn-Seite"),
+        ("es", "¿Estáis en LinkedIn?"),
+        ("fr", "Êtes-vous sur LinkedIn ?"),
+        ("fr", "votre page LinkedIn"),
+        ("pt", "Vocês estão no LinkedIn?"),
+        ("zh", "你们有LinkedIn吗"),
+        ("ja", "LinkedInはありますか"),
+        ("ko", "LinkedIn 있나요"),
+        ("ar", "حسابكم على LinkedIn"),
+        ("ru", "Вы есть в LinkedIn?"),
+    ],
+)
+def test_a_profile_is_asked_for_by_the_name_of_its_network(ask, language, text):
+    assert ask(text, language).text == LINKEDIN
 
 
 def test_a_fact_in_the_visitors_language_comes_first(ask):

@@ -130,6 +130,18 @@ def test_an_overview_begins_with_the_sentence_that_says_what_the_site_is(site, c
     assert answer.citations[0].quote == said
 
 
+def test_an_overview_leaves_out_what_another_section_says_after_that_sentence(site, content):
+    said = "Lantern Shop is a workshop that makes lamps by hand.", "We wrote this post on a rainy day in May."
+    page = PageRecord(f"{HOME}/", "Lantern Shop", "en", "new", "", "", 0, datetime.now(UTC))
+    chunks = [
+        Chunk(str(place), page.url, page.title, (), text, place, "en") for place, text in enumerate(said)
+    ]
+    content.put_page(page, chunks, [])
+    content.go_live()
+    answer = ask(made(Overview, site, content), "What is this site about?")
+    assert [citation.quote for citation in answer.citations] == [said[0]]
+
+
 def test_an_overview_speaks_the_visitors_language_around_the_sites_words(site, content):
     answer = ask(made(Overview, site, content), "Worum geht es hier?", "de")
     assert "über sich selbst" in answer.text

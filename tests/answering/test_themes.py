@@ -49,12 +49,20 @@ def test_a_question_for_themes_names_nothing_but_the_site(text, themes):
         ("이 사이트는 누가 운영하나요?", True),
         ("Кто стоит за этим сайтом?", True),
         ("من يدير هذا الموقع؟", True),
+        ("who is it for", True),
+        ("Who's this program for?", True),
+        ("Für wen ist das?", True),
+        ("C'est pour qui ?", True),
+        ("¿Para quién es esto?", True),
+        ("Para quem é isso?", True),
+        ("who is the lamp for", False),
+        ("is it for sale", False),
         ("who runs the lamp workshop", False),
         ("Wer macht die Lampen?", False),
         ("who made lamp 4711?", False),
     ],
 )
-def test_who_is_behind_the_site_is_asked_of_nothing_else(text, behind):
+def test_who_is_behind_the_site_and_whom_it_is_for_is_asked_of_nothing_else(text, behind):
     assert asks_who_is_behind(text) is behind
 
 

@@ -12,7 +12,7 @@ from server.answering.understanding.fact_questions import (
 )
 from server.answering.verifying.citations import Citer, with_markers
 from server.answering.verifying.proofs import Proof
-from server.answering.writing.quotation import Quotation, escape_markdown
+from server.answering.writing.quotation import Quotation, escape_markdown, markdown_link
 from server.answering.writing.units import UnitKind, units
 from server.domain.addresses import origin_of
 from server.domain.answer import Answer, Outcome
@@ -28,6 +28,8 @@ MOST = 3
 """Facts of one answer."""
 _NAMED = (FactKind.PRICE, FactKind.EVENT, FactKind.DEADLINE)
 """Kinds of which a site has many: a question must name what it asks about."""
+_NETWORKS = {"x": "twitter", "insta": "instagram", "fb": "facebook", "yt": "youtube"}
+"""Other names of social networks."""
 _CONTACT = (FactKind.PHONE, FactKind.EMAIL, FactKind.ADDRESS)
 _Line = tuple[SiteFact, Chunk | None]
 """A fact, and the chunk that says it; None for the words of an operator and what only markup says."""
@@ -90,6 +92,8 @@ class FactCard:
         """Return the facts that answer, in the order of the card, in the visitor's language if there are any
         in it."""
         rest = asked.rest - self._own
+        if asked.kind is FactKind.SOCIAL:
+            return self._profiles(rest)
         kinds = _CONTACT if asked.kind is FactKind.CONTACT else (asked.kind,)
         every = [fact for fact in self._facts() if fact.kind in kinds]
         if not rest:
@@ -102,6 +106,18 @@ class FactCard:
         if len({fact.shown for fact in holding}) > 1:
             holding = [fact for fact in holding if rest <= _label_words(fact)]
         return holding[:1] if len({fact.shown for fact in holding}) == 1 else []
+
+    def _profiles(self, rest: frozenset[str]) -> list[SiteFact]:
+        """Return the first profile on each social network, or on those that a question names; none if it has
+        other words."""
+        found: dict[str, SiteFact] = {}
+        for fact in self._facts():
+            if fact.kind is FactKind.SOCIAL:
+                found.setdefault(_network(fact.label), fact)
+        wanted = {_network(name) for name in rest}
+        if not wanted <= found.keys():
+            return []
+        return [fact for name, fact in found.items() if name in wanted or not wanted]
 
     def _is_named(self, fact: SiteFact, rest: frozenset[str]) -> bool:
         """Return whether a question with the words `rest` says the name of a fact where it must: that of a
@@ -143,7 +159,7 @@ class FactCard:
                 continue
             if chunk is None:
                 written.append(_item(fact, fact.shown))
-                if fact.url:
+                if fact.url and not _is_profile(fact):
                     pages[self._address(fact.url)] = self._title(fact)
                 continue
             _, markers = citer.cite([Proof(cited.index(chunk), fact.quote)])
@@ -165,6 +181,17 @@ class FactCard:
         return next(titles, "") or fact.url
 
 
+def _network(name: str) -> str:
+    return _NETWORKS.get(name.lower(), name.lower())
+
+
+def _is_profile(fact: SiteFact) -> bool:
+    """Return whether a fact is shown as a link to another website, named by its network."""
+    return (
+        fact.kind is FactKind.SOCIAL and bool(fact.label) and fact.shown.startswith(("http://", "https://"))
+    )
+
+
 def _cited(fact: SiteFact, chunk: Chunk, markers: str) -> str:
     """Return the words of the page with the markers of their citation: rows as a table with its head, other
     words as an item of a list."""
@@ -183,6 +210,8 @@ def _cited(fact: SiteFact, chunk: Chunk, markers: str) -> str:
 
 def _item(fact: SiteFact, text: str) -> str:
     """Return a fact as an item of a list, or as one item for each line of opening hours."""
+    if _is_profile(fact):
+        return f"- {markdown_link(fact.label, fact.shown)}"
     lines = [escape_markdown(" ".join(line.split())) for line in text.split("\n")]
     label = _label(fact, text)
     if fact.kind is FactKind.HOURS and len(lines) > 1:

@@ -78,9 +78,9 @@ class Overview:
             for url in self.key_pages.about[:LOOKED_AT]
         ]
         for found in pages:
-            for place, (_, sentence) in enumerate(found[:DEFINED_BY]):
+            for place, (chunk, sentence) in enumerate(found[:DEFINED_BY]):
                 if _says_what_it_is(sentence, title):
-                    return found[place : place + SENTENCES]
+                    return [one for one in found[place : place + SENTENCES] if one[0] is chunk]
         described = next((found for found in pages if len(found) > 1), [])
         return _from_site_name(described, title)[:SENTENCES]
 

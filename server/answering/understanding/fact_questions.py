@@ -13,11 +13,13 @@ LONGEST = 120
 """Longer questions say more than what they ask for."""
 _ASKED = (
     *(FactKind.PRIVACY, FactKind.JOBS, FactKind.EMAIL, FactKind.PHONE, FactKind.HOURS, FactKind.ADDRESS),
-    *(FactKind.CONTACT, FactKind.DEADLINE, FactKind.PRICE, FactKind.EVENT),
+    *(FactKind.SOCIAL, FactKind.CONTACT, FactKind.DEADLINE, FactKind.PRICE, FactKind.EVENT),
 )
 """Kinds in the order in which they are tried: an e-mail address is no address."""
 _KEYS = {FactKind.EVENT: "when"}
 _WORD = "qqq"
+_TOPIC = re.compile(r"github\W*", re.IGNORECASE)
+"""The name of a network that is a topic of many sites if it stands alone."""
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
@@ -40,6 +42,9 @@ def fact_questions(text: str, tried: Sequence[str]) -> Iterator[FactQuestion]:
             asked = card_pattern(code, f"asks_{_KEYS.get(kind, kind)}")
             if asked.search(text):
                 yield FactQuestion(kind, words_besides(asked, text, code))
+        profile = card_pattern(code, "asks_profile").search(text)
+        if profile and not _TOPIC.fullmatch(text):
+            yield FactQuestion(FactKind.SOCIAL, frozenset({profile[1].lower()}))
 
 
 def bare_search(text: str, code: str, title: str) -> str:
