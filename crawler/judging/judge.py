@@ -9,7 +9,7 @@
 Used by one thread.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from crawler.extractors import suffix_of
@@ -26,12 +26,33 @@ _MOST_UNJUDGED = 240
 """Copies teach nothing about a site: a crawl that meets nothing else must not wait for ever."""
 
 
-def _first_to_last(visit: Visit) -> tuple[int, int, str]:
-    """Sorts visits so that of equal pages the start page is the original, else the shortest address.
+def _first_to_last(visit: Visit) -> tuple[int, bool]:
+    """Sorts visits so that of equal pages the one nearest to the start is the original, if possible without a
+    query. Which of them a server answers first is chance."""
+    return visit.item.depth, "?" in visit.item.url
 
-    Which of them a server answers first is chance.
-    """
-    return visit.item.depth, len(visit.item.url), visit.item.url
+
+def _pages_of(visits: Iterable[Visit]) -> Iterator[tuple[str, Page]]:
+    return ((visit.item.url, visit.outcome.page) for visit in visits if visit.outcome.page)
+
+
+def _taught(visits: Iterable[Visit]) -> TemplateLearner:
+    """Return a learner that saw the pages in this order: of equal ones, the first may keep common text."""
+    learner = TemplateLearner()
+    for url, page in _pages_of(visits):
+        if suffix_of(url) not in _FILES:  # they share nothing with pages
+            learner.add(page)
+    return learner
+
+
+def _firsts(visits: Iterable[Visit], keepers: Container[str]) -> dict[str, str]:
+    """Return by hash the URL of each page; of equal ones the first of `keepers`, else the first."""
+    firsts: dict[str, str] = {}
+    for url, page in _pages_of(visits):
+        known = firsts.setdefault(page.content_hash, url)
+        if url in keepers and known not in keepers:
+            firsts[page.content_hash] = url
+    return firsts
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +126,12 @@ class PageJudge:
 
     def learn(self) -> list[Ending]:
         """Decide on the template from the pages so far, and judge those that waited for it."""
-        if self._learner is not None:
-            stored = self._stored
-            self.template = (
-                self._learner.renewed(stored, self._unchanged) if stored else self._learner.template()
-            )
-            self._learner = None
         waiting, self._unjudged = sorted(self._unjudged, key=_first_to_last), []
+        if self._learner is not None:
+            learner, stored = _taught(waiting), self._stored
+            self.template = learner.renewed(stored, self._unchanged) if stored else learner.template()
+            self._learner = None
+            self._first_with = _firsts(waiting, self.template.keepers)
         endings = [ending for visit in waiting for ending in self._compared(visit)]
         kept = self.template.keepers
         self._first_with = {found: url for found, url in self._first_with.items() if url in kept}

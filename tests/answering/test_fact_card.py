@@ -105,7 +105,7 @@ LEFT = [
 GENERAL = {
     "en": ["What's your phone number?", "phone nr i can ring u on?", "what's ur number", "where are you", "opening hours?", "Could you please give me your address?", "privacy policy?", "is my data safe with you?", "what happens to my personal data", "phone number, if I have questions?", "Are you on social media?"],
     "de": ["Wie ist Ihre Telefonnummer?", "Wo seid ihr?", "Habt ihr heute offen?", "Wie ist eure E-Mail-Adresse?", "Gibt es offene Stellen?", "Sind meine Daten sicher?", "Welche Social-Media-Kanäle habt ihr?"],
-    "es": ["¿Cuál es su número de teléfono?", "¿Dónde estáis ubicados?", "¿A qué hora abren?", "¿Cuál es su correo electrónico?", "¿Tenéis redes sociales?"],
+    "es": ["¿Cuál es su número de teléfono?", "¿Dónde estáis ubicados?", "¿Dónde está?", "¿A qué hora abren?", "¿Cuál es su correo electrónico?", "¿Tenéis redes sociales?"],
     "fr": ["Quel est votre numéro de téléphone ?", "Où êtes-vous ?", "Quels sont vos horaires d'ouverture ?", "Comment vous contacter ?", "Êtes-vous sur les réseaux sociaux ?"],
     "pt": ["Qual é o número de telefone?", "Onde vocês ficam?", "A que horas vocês abrem?", "Vocês têm vagas?", "Vocês têm redes sociais?"],
     "ru": ["Какой у вас номер телефона?", "Где вы находитесь?", "Часы работы", "Есть ли у вас вакансии?", "Вы есть в соцсетях?"],

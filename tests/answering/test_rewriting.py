@@ -87,6 +87,7 @@ def test_on_another_site_it_may_be_anything():
         ("is there a fee", "en", "how much does Lantern Shop cost, is Lantern Shop free"),
         ("Ist das kostenlos?", "de", "Was kostet Lantern Shop, ist Lantern Shop kostenlos"),
         ("C'est gratuit ?", "fr", "Combien coûte Lantern Shop, Lantern Shop est gratuit"),
+        ("C'est gratuit\N{NO-BREAK SPACE}?", "fr", "Combien coûte Lantern Shop, Lantern Shop est gratuit"),
         ("¿Es gratis?", "es", "Cuánto cuesta Lantern Shop, Lantern Shop es gratis"),
         ("É grátis?", "pt", "Quanto custa Lantern Shop, Lantern Shop é gratuito"),
         ("C'est combien ?", "fr", "Combien coûte Lantern Shop, Lantern Shop est gratuit"),

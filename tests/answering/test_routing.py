@@ -37,6 +37,9 @@ def test_small_talk_and_wishes_are_known_in_ten_languages(text, kind, language):
 )
 def test_what_those_behind_a_site_do_asks_for_the_overview(text, language):
     assert read(text, language).kind is Kind.OVERVIEW
+    assert read("¿Qué ofrecen?", "es").kind is Kind.QUESTION, "they may be others"
+    assert read("¿Quiénes son?", "es").kind is Kind.QUESTION
+    assert read("O que fazem?", "pt").kind is Kind.QUESTION
     assert read("Was macht ihr mit alten Lampen?", "de").kind is Kind.QUESTION
 
 

@@ -20,6 +20,8 @@ _KEYS = {FactKind.EVENT: "when"}
 _WORD = "qqq"
 _TOPIC = re.compile(r"github\W*", re.IGNORECASE)
 """The name of a network that is a topic of many sites if it stands alone."""
+_EDGES = re.compile(r"^[\s¿¡]+|\s+$")
+_ENDS = re.compile(r"[\s?!.？。！؟…]+$")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
@@ -36,7 +38,7 @@ def fact_questions(text: str, tried: Sequence[str]) -> Iterator[FactQuestion]:
     """Yield how a question can be understood, in the languages `tried`, the likeliest first."""
     if len(text) > LONGEST:
         return
-    text = text.strip()
+    text = _EDGES.sub("", text)
     for code in dict.fromkeys(tried):
         for kind in _ASKED:
             asked = card_pattern(code, f"asks_{_KEYS.get(kind, kind)}")
@@ -51,7 +53,7 @@ def bare_search(text: str, code: str, title: str) -> str:
     """Return what to search for a question that names nothing, such as "is it free?": it is about what the
     site is about. On the site of an event, which has a year in its title, "how much is it?" asks for tickets,
     and "where is it?" and "when is it?" have answers too. "" for other questions."""
-    card, text = language(code).card, text.strip(" ¿¡?!.？。")
+    card, text = language(code).card, _ENDS.sub("", _EDGES.sub("", text))
     is_event = _YEAR.search(title) is not None
     if card_pattern(code, "asks_cost").fullmatch(text):
         return (card.bare_ticket if is_event else card.bare_price).format(title=title)

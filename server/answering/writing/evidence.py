@@ -57,13 +57,14 @@ class Evidence:
         """`facts` are patterns of the kinds of fact that are asked for."""
         self.weights = rarity.of(query)
         self._asked = frozenset(self.weights)
+        self._language = query.language
         self._amount = query.text if asks_for_amount(query.text) else ""
         """The question, if it asks for a number."""
         self._facts = facts
 
     def of(self, chunks: Sequence[ScoredChunk], read: Sequence[Sequence[Unit]]) -> list[Support]:
         """Return the scored units, best first, without mere labels and heads of tables if there are others,
-        else labels with a word of the question in them or in the heading right above. The best unit of what
+        else labels that the question asks for (`_asks_for`). The best unit of what
         an introduction announces has at least the introduction's score."""
         best = max((hit.score for hit in chunks), default=1.0) or 1.0
         found = [
@@ -78,13 +79,16 @@ class Evidence:
             one for one in found if not (_is_label(one.unit) or _leads(read[one.source], one.position))
         ]
         if not informative:
-            informative = [one for one in found if one.held or self._is_named(chunks[one.source].chunk)]
+            informative = [one for one in found if one.held or self._asks_for(chunks[one.source].chunk)]
         return sorted(informative, key=attrgetter("score"), reverse=True)
 
-    def _is_named(self, chunk: Chunk) -> bool:
-        """Return whether the heading right above a chunk has a word of the question."""
-        heading = chunk.heading_path[-1] if chunk.heading_path else chunk.title
-        return not self._asked.isdisjoint(text_tokens(heading, chunk.language))
+    def _asks_for(self, chunk: Chunk) -> bool:
+        """Return whether the question has a word of a heading above a chunk, or is in another language, of
+        which the words say nothing."""
+        headings = chunk.heading_path or (chunk.title,)
+        of_page = " ".join(headings[1:] or headings)
+        is_foreign = self._language not in ("", chunk.language)
+        return is_foreign or not self._asked.isdisjoint(text_tokens(of_page, chunk.language))
 
     def _of_chunk(
         self, source: int, hit: ScoredChunk, members: Sequence[Unit], relevance: float

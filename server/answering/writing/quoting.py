@@ -38,8 +38,10 @@ CHUNKS = 6
 MOST_CHARS = ((600,), (300, 300), (250, 250, 200))
 """Maximum lengths of one section, of two and of three, in Latin letters (see `_size`). Together they are
 little longer than one, so that a reader soon sees whether one of them answers."""
-WHOLE = 1000
+WHOLE = 700
 """Maximum length of a section that is whole if it is alone: what is left out is often what was asked."""
+ALONE = 1000
+"""Maximum length of a section that is alone and whole if the answer is in its middle."""
 AROUND = 320
 """Maximum length of what is shown before the paragraph or list that answers, and of what is shown after it.
 Facts that are asked for are hardly ever farther away."""
@@ -297,7 +299,7 @@ def _shown(found: Sequence[Unit], position: int, most: int, trusted: Sequence[bo
     """Return the positions of the trusted units to show: all if there is room for a whole section, else those
     around the answering one at `position`."""
     low, high = _trusted_around(position, trusted)
-    if most >= WHOLE and _length(found, range(low, high + 1)) <= most:
+    if most > WHOLE >= _length(found, range(low, high + 1)):
         return _without_ends(found, low, high, position)
     return _window(found, position, most, low, high)
 
@@ -358,8 +360,8 @@ def _sizes(chunks: Sequence[ScoredChunk], chosen: Sequence[int], is_alone: bool)
     sizes = dict(zip(chosen, MOST_CHARS[len(chosen) - 1], strict=True))
     if is_alone:
         sizes[chosen[0]] = MOST_CHARS[0][0]
-    if len(chosen) == 1 and _size(chunks[chosen[0]].chunk.text) <= WHOLE:
-        sizes[chosen[0]] = WHOLE
+    if len(chosen) == 1 and _size(chunks[chosen[0]].chunk.text) <= ALONE:
+        sizes[chosen[0]] = ALONE
     return sizes
 
 
