@@ -183,7 +183,9 @@ def test_general_questions_are_recognised_in_ten_languages(language, text):
     ],
 )
 def test_a_profile_is_asked_for_by_the_name_of_its_network(ask, language, text):
-    assert ask(text, language).text == LINKEDIN
+    answer = ask(text, language)
+    assert answer.text == LINKEDIN
+    assert answer.pages == (("https://www.linkedin.com/company/mill", "LinkedIn"),), "else it is no link"
 
 
 def test_a_fact_in_the_visitors_language_comes_first(ask):

@@ -171,7 +171,9 @@ class FactCard:
             return None
         links = "\n".join(f"[{escape_markdown(title)}](<{url}>)" for url, title in pages.items())
         text = "\n\n".join(filter(None, (*written, links)))
-        return Answer(Outcome.ANSWERED, text, citer.citations, pages=tuple(pages.items()))
+        # Only links to pages of an answer are shown as links.
+        profiles = {fact.shown: fact.label for fact, _ in lines if _is_profile(fact)}
+        return Answer(Outcome.ANSWERED, text, citer.citations, pages=tuple((pages | profiles).items()))
 
     def _address(self, url: str) -> str:
         return next((chunk.url for chunk in self._key_pages.chunks(url)), url)
