@@ -7,10 +7,13 @@ once it is complete. Only two things still wait in a thread: the body of an uplo
 BODY_BYTES, and an answer of which more than HELD_BYTES are unsent.
 """
 
+import ctypes
 import errno
 import re
 import select
 import socket
+import struct
+import sys
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
@@ -51,6 +54,30 @@ _CHUNKED = re.compile(rb"^transfer-encoding:.*chunked", re.I | re.M)
 _EXPECTS = re.compile(rb"^expect:[ \t]*100-continue[ \t]*\r\n", re.I | re.M)
 _TOKEN = re.compile(rb"^authorization:[ \t]*bearer[ \t]+([\w.-]+)[ \t]*\r?$", re.I | re.M)
 _GO_ON = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+_SO_ATTACH_FILTER = 26
+_NO_SYN = (
+    (0x30, 0, 0, 13),  # the flags of the TCP header,
+    (0x54, 0, 0, 0x12),  # of which SYN and ACK:
+    (0x15, 0, 1, 0x02),  # is it SYN alone?
+    (0x06, 0, 0, 0),  # then drop the packet,
+    (0x06, 0, 0, 0xFFFFFFFF),  # else let all of it pass
+)
+"""A program for Linux's packet filter."""
+
+
+def turn_away(listener: socket.socket) -> None:
+    """Let no new client begin to connect; those that wait can still be accepted.
+
+    A client asks again after a second and is then refused, if the socket was closed. Without this, one that
+    comes between the last `accept` and `close` would be dropped. Only Linux has such filters.
+    """
+    if sys.platform != "linux":
+        return
+    program = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in _NO_SYN))
+    header = struct.pack("@HP", len(_NO_SYN), ctypes.addressof(program))
+    with suppress(OSError):
+        listener.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, header)
 
 
 class Progress(Enum):
@@ -309,7 +336,8 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
     def set_accept_enabled(self, enabled: bool) -> None:
         """Begin or cease to accept connections. A process that stops takes those that wait, then closes the
         socket: later ones are refused, so that a proxy asks another replica. Left open, the socket would take
-        them in and drop them at the end."""
+        them in and drop them at the end. When the whole server stops, its first process has let nobody come
+        meanwhile (`turn_away`)."""
         super().set_accept_enabled(enabled)
         if self.alive:
             return

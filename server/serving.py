@@ -12,11 +12,12 @@ from typing import Any
 
 from flask import Flask
 from gunicorn.app.base import BaseApplication
+from gunicorn.arbiter import Arbiter
 from gunicorn.glogging import Logger
 
 from server.api.health import start_warm_up
 from server.app import create_app
-from server.connections import PatientWorker
+from server.connections import PatientWorker, turn_away
 from server.domain.protocols import ModelError
 from server.errors import StartError
 from server.logs import configure_logging
@@ -53,7 +54,7 @@ def serve(settings: Settings, make_app: MakeApp = create_app) -> None:
         _check_address("METRICS_PORT", serving.metrics_host, serving.metrics_port)
     _raise_file_limit(settings)
     _load_before_forking(settings)
-    _Server(settings, make_app).run()
+    _Processes(_Server(settings, make_app)).run()
 
 
 def _load_before_forking(settings: Settings) -> None:
@@ -86,6 +87,15 @@ class _Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
 
     def load(self) -> Flask:
         return self._make_app(self.settings)
+
+
+class _Processes(Arbiter):  # type: ignore[misc]
+    def stop(self, graceful: bool = True) -> None:
+        """End all processes. Whoever comes from now on is refused, not dropped."""
+        belongs_to_others = self.systemd or self.reexec_pid or self.master_pid
+        for listener in () if belongs_to_others else self.LISTENERS:
+            turn_away(listener.sock)
+        super().stop(graceful)
 
 
 class _Log(Logger):  # type: ignore[misc]

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from server.connections import turn_away
 from server.errors import StartError
 from server.serving import options, serve
 from server.settings import Settings
@@ -178,6 +180,23 @@ def test_a_server_that_stops_answers_or_refuses_and_drops_nothing(start):
                     assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
         assert [event.name for event in stream.rest()][-1] == "done"
     assert server.process.wait(15) == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has this filter")
+def test_clients_that_come_while_a_server_stops_are_refused_and_those_that_wait_are_answered():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = listener.getsockname()
+        with socket.create_connection(address, timeout=10) as waits:
+            turn_away(listener)
+            closing = threading.Timer(0.3, listener.close)
+            accepted, _ = listener.accept()
+            with accepted:
+                accepted.sendall(b"answered")
+                assert waits.recv(100) == b"answered"
+            closing.start()
+            with pytest.raises(ConnectionRefusedError):
+                socket.create_connection(address, timeout=10)
+            closing.join()
 
 
 def test_an_answer_whose_process_was_killed_is_written_to_its_end_for_who_comes_back(start):
