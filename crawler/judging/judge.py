@@ -26,10 +26,11 @@ _MOST_UNJUDGED = 240
 """Copies teach nothing about a site: a crawl that meets nothing else must not wait for ever."""
 
 
-def _first_to_last(visit: Visit) -> tuple[int, bool]:
+def _first_to_last(visit: Visit) -> tuple[int, bool, int, str]:
     """Sorts visits so that of equal pages the one nearest to the start is the original, if possible without a
-    query. Which of them a server answers first is chance."""
-    return visit.item.depth, "?" in visit.item.url
+    query, and then the shortest address. Which of them a server answers first is chance."""
+    url = visit.item.url
+    return visit.item.depth, "?" in url, len(url), url
 
 
 def _pages_of(visits: Iterable[Visit]) -> Iterator[tuple[str, Page]]:

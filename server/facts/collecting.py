@@ -9,12 +9,12 @@ from itertools import groupby
 from urllib.parse import unquote, urlsplit
 
 from crawler.judging.page_kinds import LISTING, POST
-from crawler.wordset import wordpairs
 from server.answering.understanding.fact_questions import card_pattern, words_besides
 from server.answering.writing.units import units
 from server.domain.addresses import stored
 from server.domain.chunk import Chunk
 from server.domain.derived import PageFacts, record_id
+from server.domain.networks import network_key, network_of
 from server.domain.sentences import plain_title
 from server.domain.site import Site
 from server.domain.site_fact import PAGES, FactKind, SiteFact
@@ -45,10 +45,6 @@ _MOST_MAIN = 3
 _SHARE = 0.5
 """A fact that is marked up on so many of the pages is part of the site's frame."""
 _SPOKEN = 0.05
-_NETWORKS = wordpairs("networks.profiles")
-_NO_PROFILE = re.compile(
-    r"/(?:sharer?|intent|hashtag|watch|p|status|events?|groups?|playlist|embed|orgs|search|home)\b|[?&](?:u|url|text)="
-)
 _NEAR = {FactKind.CONTACT: 3, FactKind.IMPRINT: 1}
 _NEAR_ABOUT = 1
 _OWN = ("hours", "about")
@@ -81,6 +77,8 @@ class Collector:
         self._start = frozenset(start)
         self._about: set[str] = set()
         """Pages about the site itself."""
+        self._on_start: set[str] = set()
+        """Addresses to which a start page links."""
         self._own = frozenset(tokens(site.title or site.name, site.language))
         self._found: dict[FactKind, dict[str, FoundFact]] = defaultdict(dict)
         self._labels: dict[tuple[str, str], str] = {}
@@ -128,6 +126,8 @@ class Collector:
                     self._labels.setdefault((name, found.key), label)
                 self._pages_with[name, found.key] += 1
                 self._add(replace(found, quote=_quote(found, chunks), named=named))
+        if page.url in self._start:
+            self._on_start.update(url for url, _ in marked.links)
         for url, words in dict.fromkeys(marked.links):
             self._pages_with["link", url] += 1
             self._links.setdefault(url, (words, page.url))
@@ -179,7 +179,7 @@ class Collector:
     def _add(self, found: FoundFact) -> None:
         """Keep each value once, from the page that says it best."""
         if found.kind is FactKind.SOCIAL:
-            found = replace(found, label=_network(found.value))
+            found = replace(found, label=network_of(found.value))
             if not found.label:
                 return
         kept = self._found[found.kind]
@@ -193,7 +193,7 @@ class Collector:
         """Add the profiles and the legal pages elsewhere to which most pages link."""
         for url, (words, page) in self._links.items():
             is_framed = self._in_frame("link", url)
-            if is_framed or page in self._about:
+            if is_framed or page in self._about or url in self._on_start:
                 self._add(FoundFact(FactKind.SOCIAL, "", url, url=page))
             for kind in PAGES if is_framed else ():
                 known = any(one.url == url for one in self._found[kind].values())
@@ -216,13 +216,13 @@ class Collector:
             key=lambda one: (one[1] not in main, one[1].language != self._site.language, -one[1].near),
         )
         for key, one in ordered[: MOST.get(kind, MOST_OTHERS)]:
-            shown = replace(one, label=self._labels.get((kind, key), one.label))
+            given = "" if kind is FactKind.SOCIAL else self._labels.get((kind, key), "")
+            shown = replace(one, label=given or one.label)
             if one in main and kind in REACHED:
                 # The heading of another page than the contact page says nothing about the number, and the
                 # words of a link on every page are "Contact us".
                 label = one.label if one.near == _NEAR[FactKind.CONTACT] else ""
-                given = "" if self._in_frame(kind, key) else self._labels.get((kind, key), "")
-                shown = _bare(replace(one, label=given or label))
+                shown = _bare(replace(one, label=label if self._in_frame(kind, key) else given or label))
             yield _fact(shown, main=one in main)
 
     def _with_quote(self, key: str, one: FoundFact) -> FoundFact:
@@ -259,7 +259,23 @@ class Collector:
             for one in found:
                 firsts.setdefault(one.language, one)
             return list(firsts.values())
-        return []
+        return self._profiles(found) if kind is FactKind.SOCIAL else []
+
+    def _profiles(self, found: Sequence[FoundFact]) -> list[FoundFact]:
+        """Return the site's own profiles, one on each network: those that most pages link to or that are
+        marked up as the site's own, else the only one that a start page links to."""
+        own: dict[str, FoundFact] = {}
+        others: dict[str, list[FoundFact]] = defaultdict(list)
+        for one in found:
+            network = network_key(one.label)
+            if not one.named or self._in_frame("link", one.value) or self._in_frame(one.kind, one.key):
+                own.setdefault(network, one)
+            elif one.value in self._on_start:
+                others[network].append(one)
+        return [
+            *own.values(),
+            *(some[0] for name, some in others.items() if len(some) == 1 and name not in own),
+        ]
 
 
 def _fact(one: FoundFact, *, main: bool) -> SiteFact:
@@ -278,16 +294,6 @@ def _bare(one: FoundFact) -> FoundFact:
 
 def _domain(address: str) -> str:
     return ".".join(address.rpartition("@")[2].lower().split(".")[-2:])
-
-
-def _network(url: str) -> str:
-    """Return the name of the social network that a profile is on; empty for other addresses."""
-    parts = urlsplit(url)
-    path = parts.path.strip("/")
-    host = (parts.hostname or "").removeprefix("www.")
-    if not path or path.count("/") > 1 or _NO_PROFILE.search(f"/{path}?{parts.query}"):
-        return ""
-    return _NETWORKS.get(host, "Mastodon" if path.startswith("@") and "/" not in path else "")
 
 
 def _opening(chunks: Sequence[Chunk]) -> str:

@@ -151,7 +151,8 @@ class QueryWork:
 
 
 def _asks_about_the_site(_: Message, question: Question) -> bool:
-    return asks_for_themes(question.text) or asks_who_is_behind(question.text)
+    # After other questions, "who is it for?" is about what they were about.
+    return asks_for_themes(question.text) or (not question.history and asks_who_is_behind(question.text))
 
 
 def _page_opened(page: Callable[[str], list[Chunk]], base: str, url: str) -> list[Chunk]:

@@ -1,5 +1,6 @@
 """Questions that the card of facts answers, and those that it leaves to the search."""
 
+import re
 import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ import pytest
 from server.answering.shortcuts.fact_card import FactCard
 from server.answering.shortcuts.key_pages import KeyPages
 from server.answering.understanding.fact_questions import fact_questions
+from server.answering.writing.markup import answer_html
 from server.domain.answer import Outcome
 from server.domain.chunk import Chunk
 from server.domain.question import Question, Turn, VisitorPage
@@ -42,13 +44,13 @@ FACTS = [
     SiteFact("jobs", FactKind.JOBS, "", "Jobs", f"{HOME}/jobs", PAGES["/jobs"], "en", main=True),
     SiteFact("fair", FactKind.EVENT, "Spring Fair", "3 May 2027", f"{HOME}/fair", PAGES["/fair"], "en"),
     SiteFact("gone", FactKind.PRIVACY, "", "Privacy", f"{HOME}/", "These words have left the page.", "en", main=True),
-    SiteFact("tw", FactKind.SOCIAL, "Twitter", "https://x.com/mill", f"{HOME}/", "", ""),
-    SiteFact("li", FactKind.SOCIAL, "LinkedIn", "https://www.linkedin.com/company/mill", f"{HOME}/", "", ""),
+    SiteFact("tw", FactKind.SOCIAL, "Twitter", "https://x.com/mill", f"{HOME}/", "", "", main=True),
+    SiteFact("li", FactKind.SOCIAL, "LinkedIn", "https://www.linkedin.com/company/mill", f"{HOME}/", "", "", main=True),
     SiteFact("li2", FactKind.SOCIAL, "LinkedIn", "https://www.linkedin.com/in/jane", f"{HOME}/jobs", "", ""),
-    SiteFact("code", FactKind.SOCIAL, "GitHub", "https://github.com/mill", f"{HOME}/", "", ""),
+    SiteFact("code", FactKind.SOCIAL, "GitHub", "https://github.com/mill", f"{HOME}/", "", "", main=True),
     SiteFact("hotline", FactKind.PHONE, "Poison hotline", "0800 1", f"{HOME}/visit", "", "en"),
 ]  # fmt: skip
-TWITTER = "- [Twitter](https://x.com/mill)"
+TWITTER = "- [X](https://x.com/mill)"
 LINKEDIN = "- [LinkedIn](https://www.linkedin.com/company/mill)"
 ANSWERED = {
     "How do I email you?": "- hi@mill.example [1]",
@@ -70,6 +72,8 @@ ANSWERED = {
     "do u have a linkedin page": LINKEDIN,
     "linkedin": LINKEDIN,
     "where can i find you on twitter": TWITTER,
+    "do you have linkedin?": LINKEDIN,
+    "are you on facebook or linkedin too?": LINKEDIN,
     "e-mail address for the press?": "- press@mill.example",
     "phone number of the poison hotline": "- Poison hotline: 0800 1",
 }
@@ -78,7 +82,12 @@ LEFT = [
     "what is your social media policy?",
     "Do I need a GitHub account?",
     "github",  # a topic of many sites
-    "are you on time?",
+    "x",
+    "are you on time or on Instagram?",
+    "what is social media?",
+    "should I be on social media?",
+    "do you do social media?",
+    "are they on social media?",
     "What is your phone number?",  # only that of somebody else is known
     "opening hours of the library in May 2019?",
     "Are you open on bank holidays?",
@@ -103,8 +112,8 @@ LEFT = [
     "your address " + "please " * 30,
 ]
 GENERAL = {
-    "en": ["What's your phone number?", "phone nr i can ring u on?", "what's ur number", "where are you", "opening hours?", "Could you please give me your address?", "privacy policy?", "is my data safe with you?", "what happens to my personal data", "phone number, if I have questions?", "Are you on social media?"],
-    "de": ["Wie ist Ihre Telefonnummer?", "Wo seid ihr?", "Habt ihr heute offen?", "Wie ist eure E-Mail-Adresse?", "Gibt es offene Stellen?", "Sind meine Daten sicher?", "Welche Social-Media-Kanäle habt ihr?"],
+    "en": ["What's your phone number?", "phone nr i can ring u on?", "what's ur number", "where are you", "opening hours?", "Could you please give me your address?", "privacy policy?", "is my data safe with you?", "what happens to my personal data", "phone number, if I have questions?", "Are you on social media?", "what are your socials?", "which social networks are you on", "where is my data stored?"],
+    "de": ["Wie ist Ihre Telefonnummer?", "Wo seid ihr?", "Habt ihr heute offen?", "Wie ist eure E-Mail-Adresse?", "Gibt es offene Stellen?", "Sind meine Daten sicher?", "Welche Social-Media-Kanäle habt ihr?", "Wo kann man euch folgen?"],
     "es": ["¿Cuál es su número de teléfono?", "¿Dónde estáis ubicados?", "¿Dónde está?", "¿A qué hora abren?", "¿Cuál es su correo electrónico?", "¿Tenéis redes sociales?"],
     "fr": ["Quel est votre numéro de téléphone ?", "Où êtes-vous ?", "Quels sont vos horaires d'ouverture ?", "Comment vous contacter ?", "Êtes-vous sur les réseaux sociaux ?"],
     "pt": ["Qual é o número de telefone?", "Onde vocês ficam?", "A que horas vocês abrem?", "Vocês têm vagas?", "Vocês têm redes sociais?"],
@@ -171,21 +180,91 @@ def test_general_questions_are_recognised_in_ten_languages(language, text):
     [
         ("de", "Seid ihr auf LinkedIn?"),
         ("de", "habt ihr eine LinkedIn-Seite"),
+        ("de", "Wo finde ich euch auf LinkedIn?"),
+        ("de", "eure LinkedInseite"),
         ("es", "¿Estáis en LinkedIn?"),
         ("fr", "Êtes-vous sur LinkedIn ?"),
         ("fr", "votre page LinkedIn"),
         ("pt", "Vocês estão no LinkedIn?"),
+        ("pt", "qual o linkedin de vocês?"),
         ("zh", "你们有LinkedIn吗"),
+        ("zh", "你们在LinkedIn上吗？"),
         ("ja", "LinkedInはありますか"),
+        ("ja", "LinkedInをやっていますか？"),
         ("ko", "LinkedIn 있나요"),
         ("ar", "حسابكم على LinkedIn"),
+        ("ar", "هل لديكم حساب على LinkedIn؟"),
         ("ru", "Вы есть в LinkedIn?"),
+        ("ru", "У вас есть LinkedIn?"),
     ],
 )
 def test_a_profile_is_asked_for_by_the_name_of_its_network(ask, language, text):
     answer = ask(text, language)
     assert answer.text == LINKEDIN
     assert answer.pages == (("https://www.linkedin.com/company/mill", "LinkedIn"),), "else it is no link"
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("de", "Was sind soziale Netzwerke?"),
+        ("de", "Brauche ich Social Media?"),
+        ("fr", "Pourquoi les réseaux sociaux ?"),
+        ("es", "¿Qué son las redes sociales?"),
+        ("pt", "O que são redes sociais?"),
+        ("ru", "Почему соцсети?"),
+        ("zh", "什么是社交媒体？"),
+        ("ja", "なぜSNS？"),
+        ("ko", "SNS가 뭐예요?"),
+        ("ar", "ما هي وسائل التواصل الاجتماعي؟"),
+    ],
+)
+def test_questions_about_social_networks_themselves_are_left_to_the_search(ask, language, text):
+    assert ask(text, language) is None
+
+
+def test_the_name_of_a_network_alone_asks_for_no_profile_when_something_was_said_before(ask):
+    history = (Turn("How can I log in?", "With LinkedIn or an e-mail address."),)
+    assert ask("LinkedIn", history=history) is None
+    assert ask("are you on LinkedIn?", history=history).text == LINKEDIN
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "expected"),
+    [
+        ("", "www.instagram.com/mill", "[Instagram](https://www.instagram.com/mill)"),
+        ("Our Instagram", "https://instagram.com/mill", "[Instagram](https://instagram.com/mill)"),
+        ("Instagram", "@mill", "- Instagram: @mill"),
+    ],
+)
+def test_a_profile_that_an_operator_added_is_known_by_its_address_or_by_its_label(
+    ask, label, value, expected
+):
+    added = SiteFact("own", FactKind.SOCIAL, label, value, "", added=True)
+    assert expected in ask("are you on Instagram?", facts=[*FACTS, added]).text
+    assert expected in ask("are you on social media?", facts=[*FACTS, added]).text
+
+
+def test_a_corrected_profile_is_on_the_network_of_the_new_address(ask):
+    moved = [replace(fact, own_value="https://bsky.app/profile/mill") for fact in FACTS if fact.id == "tw"]
+    assert ask("are you on Bluesky?", facts=moved).text == "- [Bluesky](https://bsky.app/profile/mill)"
+    assert ask("are you on X?", facts=moved) is None
+
+
+@pytest.mark.parametrize(
+    "address", ["https://www.youtube.com/@müller", 'HTTPS://vk.com/музей"', "https://x.com/a(>)[b](c)"]
+)
+def test_a_profile_is_a_link_whatever_its_address(ask, address):
+    answer = ask("social media", facts=[SiteFact("one", FactKind.SOCIAL, "", address, "", added=True)])
+    links = re.findall('<a href="([^"]+)"', answer_html(answer))
+    assert len(links) == 1, "one link and nothing else"
+    assert links[0].isascii()
+
+
+def test_what_is_no_web_address_is_no_link(ask):
+    added = SiteFact("one", FactKind.SOCIAL, "X", "javascript://x.com/%0aalert(1)", "", added=True)
+    answer = ask("are you on X?", facts=[added])
+    assert "href" not in answer_html(answer)
 
 
 def test_a_fact_in_the_visitors_language_comes_first(ask):

@@ -1,5 +1,6 @@
 """The card of a site, made from its pages as a crawl reads and stores them."""
 
+import json
 import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -107,7 +108,7 @@ FACTS = [
      {("hours", "Öffnungszeiten", "Montag bis Freitag 9 Uhr bis 17 Uhr", False), ("hours", "営業時間", "月曜日〜金曜日 9:00〜18:00", False)}),
     ("what only markup says", {"": '<script type="application/ld+json">{"@type": "Museum", "name": "The Mill", "telephone": "+44 1942 1"}</script>'
                                    '<a href="https://twitter.com/themill">News</a><a href="https://twitter.com/share?url=x">Share</a>'},
-     {("phone", "", "+44 1942 1", True), ("social", "Twitter", "https://twitter.com/themill", False)}),
+     {("phone", "", "+44 1942 1", True), ("social", "Twitter", "https://twitter.com/themill", True)}),
 ]  # fmt: skip
 
 
@@ -182,6 +183,42 @@ def test_the_mailbox_in_the_frame_of_every_page_is_the_sites_own(site):
     facts = {fact.value: fact for fact in site.crawl(pages)}
     assert (facts["hi@mill.example"].main, facts["hi@mill.example"].label) == (True, "")
     assert not facts["other@mill.example"].main
+
+
+def social(facts):
+    return {(one.label, one.value, one.main) for one in facts if one.kind is FactKind.SOCIAL}
+
+
+def test_profiles_are_named_by_their_networks_whoever_the_markup_says_has_them(site):
+    profiles = [f"https://{host}/mill" for host in ("www.facebook.com", "instagram.com")]
+    trust = {"@type": "Organization", "name": "Mill Museum Trust Ltd", "sameAs": profiles}
+    markup = f'<script type="application/ld+json">{json.dumps(trust)}</script>'
+    found = social(
+        site.crawl({name: f"<p>Page {name} of the mill.</p>{markup}" for name in ("", "a", "b", "c")})
+    )
+    assert found == {("Facebook", profiles[0], True), ("Instagram", profiles[1], True)}
+
+
+def test_profiles_of_others_are_not_the_sites_own(site):
+    theme = '<a href="https://github.com/somebody/theme">Theme</a>'
+    footer = f'<footer>{theme}<a href="https://linkedin.com/company/mill">LinkedIn</a></footer>'
+    acme = {"@type": "Organization", "name": "Acme Ltd", "sameAs": ["https://facebook.com/acme"]}
+    pages = {
+        "": '<a href="https://linkedin.com/in/jane-doe">Jane</a><a href="https://x.com/a">A</a>'
+        '<a href="https://x.com/b">B</a><a href="https://t.me/mill">Telegram</a>',
+        "about": '<a href="https://instagram.com/big-funder">Our funder</a>',
+        "partners": f'<script type="application/ld+json">{json.dumps(acme)}</script>',
+        "visit": "<p>Come and see.</p>",
+    }
+    found = social(site.crawl({name: f"{html}{footer}" for name, html in pages.items()}))
+    assert {value for _, value, main in found if main} == {
+        "https://linkedin.com/company/mill",
+        "https://t.me/mill",
+    }
+    assert {"https://linkedin.com/in/jane-doe", "https://facebook.com/acme"} <= {
+        value for _, value, _ in found
+    }
+    assert not any("theme" in value for _, value, _ in found)
 
 
 def test_a_new_crawl_keeps_what_operators_decided(site):

@@ -17,6 +17,7 @@ from server.answering.writing.units import UnitKind, units
 from server.domain.addresses import origin_of
 from server.domain.answer import Answer, Outcome
 from server.domain.chunk import Chunk, PageWords, ScoredChunk
+from server.domain.networks import network_key, network_of, web_address
 from server.domain.question import Question
 from server.domain.site import Site
 from server.domain.site_fact import PAGES, FactKind, SiteFact
@@ -28,8 +29,6 @@ MOST = 3
 """Facts of one answer."""
 _NAMED = (FactKind.PRICE, FactKind.EVENT, FactKind.DEADLINE)
 """Kinds of which a site has many: a question must name what it asks about."""
-_NETWORKS = {"x": "twitter", "insta": "instagram", "fb": "facebook", "yt": "youtube"}
-"""Other names of social networks."""
 _CONTACT = (FactKind.PHONE, FactKind.EMAIL, FactKind.ADDRESS)
 _Line = tuple[SiteFact, Chunk | None]
 """A fact, and the chunk that says it; None for the words of an operator and what only markup says."""
@@ -62,7 +61,7 @@ class FactCard:
         if question.page or self._means_another(question):
             return None
         tried = [code for code in (question.language, self._site.language, "en") if code]
-        for asked in fact_questions(question.text, tried):
+        for asked in fact_questions(question.text, tried, alone=not question.history):
             lines = self._lines(self._chosen(asked, question.language))
             if lines:
                 return self._written(lines)
@@ -108,15 +107,14 @@ class FactCard:
         return holding[:1] if len({fact.shown for fact in holding}) == 1 else []
 
     def _profiles(self, rest: frozenset[str]) -> list[SiteFact]:
-        """Return the first profile on each social network, or on those that a question names; none if it has
-        other words."""
+        """Return the site's profile on each social network, or on those that a question names. What an
+        operator wrote comes first."""
+        own = [fact for fact in self._facts() if fact.kind is FactKind.SOCIAL]
         found: dict[str, SiteFact] = {}
-        for fact in self._facts():
-            if fact.kind is FactKind.SOCIAL:
-                found.setdefault(_network(fact.label), fact)
-        wanted = {_network(name) for name in rest}
-        if not wanted <= found.keys():
-            return []
+        for fact in sorted(own, key=lambda fact: not (fact.added or fact.own_value)):
+            if fact.main or fact.added or fact.own_value:
+                found.setdefault(network_key(_network(fact)) or fact.shown, fact)
+        wanted = {network_key(name) for name in rest}
         return [fact for name, fact in found.items() if name in wanted or not wanted]
 
     def _is_named(self, fact: SiteFact, rest: frozenset[str]) -> bool:
@@ -172,7 +170,7 @@ class FactCard:
         links = "\n".join(f"[{escape_markdown(title)}](<{url}>)" for url, title in pages.items())
         text = "\n\n".join(filter(None, (*written, links)))
         # Only links to pages of an answer are shown as links.
-        profiles = {fact.shown: fact.label for fact, _ in lines if _is_profile(fact)}
+        profiles = {web_address(fact.shown): _network(fact) for fact, _ in lines if _is_profile(fact)}
         return Answer(Outcome.ANSWERED, text, citer.citations, pages=tuple((pages | profiles).items()))
 
     def _address(self, url: str) -> str:
@@ -183,15 +181,17 @@ class FactCard:
         return next(titles, "") or fact.url
 
 
-def _network(name: str) -> str:
-    return _NETWORKS.get(name.lower(), name.lower())
+def _network(fact: SiteFact) -> str:
+    """Return the network that a profile is on; for an unknown one its label."""
+    return network_of(fact.shown) or fact.label
 
 
 def _is_profile(fact: SiteFact) -> bool:
     """Return whether a fact is shown as a link to another website, named by its network."""
-    return (
-        fact.kind is FactKind.SOCIAL and bool(fact.label) and fact.shown.startswith(("http://", "https://"))
-    )
+    if fact.kind is not FactKind.SOCIAL:
+        return False
+    is_link = fact.shown.lower().startswith(("http://", "https://")) and bool(fact.label)
+    return is_link or bool(network_of(fact.shown))
 
 
 def _cited(fact: SiteFact, chunk: Chunk, markers: str) -> str:
@@ -213,7 +213,7 @@ def _cited(fact: SiteFact, chunk: Chunk, markers: str) -> str:
 def _item(fact: SiteFact, text: str) -> str:
     """Return a fact as an item of a list, or as one item for each line of opening hours."""
     if _is_profile(fact):
-        return f"- {markdown_link(fact.label, fact.shown)}"
+        return f"- {markdown_link(_network(fact), web_address(fact.shown))}"
     lines = [escape_markdown(" ".join(line.split())) for line in text.split("\n")]
     label = _label(fact, text)
     if fact.kind is FactKind.HOURS and len(lines) > 1:

@@ -18,8 +18,9 @@ _ASKED = (
 """Kinds in the order in which they are tried: an e-mail address is no address."""
 _KEYS = {FactKind.EVENT: "when"}
 _WORD = "qqq"
-_TOPIC = re.compile(r"github\W*", re.IGNORECASE)
-"""The name of a network that is a topic of many sites if it stands alone."""
+_TOPIC = re.compile(r"(?:github|discord|telegram|threads|medium|x)\W*", re.IGNORECASE)
+"""Names of networks that mean other things too if they stand alone."""
+_NAME = re.compile(r"\w+\W*")
 _EDGES = re.compile(r"^[\s¿¡]+|\s+$")
 _ENDS = re.compile(r"[\s?!.？。！؟…]+$")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
@@ -34,8 +35,9 @@ class FactQuestion:
     """Tokens of what else it says; empty for a general question."""
 
 
-def fact_questions(text: str, tried: Sequence[str]) -> Iterator[FactQuestion]:
-    """Yield how a question can be understood, in the languages `tried`, the likeliest first."""
+def fact_questions(text: str, tried: Sequence[str], *, alone: bool = True) -> Iterator[FactQuestion]:
+    """Yield how a question can be understood, in the languages `tried`, the likeliest first. After other
+    questions, when it is not `alone`, the name of a network is no question for a profile by itself."""
     if len(text) > LONGEST:
         return
     text = _EDGES.sub("", text)
@@ -45,8 +47,9 @@ def fact_questions(text: str, tried: Sequence[str]) -> Iterator[FactQuestion]:
             if asked.search(text):
                 yield FactQuestion(kind, words_besides(asked, text, code))
         profile = card_pattern(code, "asks_profile").search(text)
-        if profile and not _TOPIC.fullmatch(text):
-            yield FactQuestion(FactKind.SOCIAL, frozenset({profile[1].lower()}))
+        if profile and not (_TOPIC if alone else _NAME).fullmatch(text):
+            names = frozenset(name.lower() for name in profile.groups() if name)
+            yield FactQuestion(FactKind.SOCIAL, names)
 
 
 def bare_search(text: str, code: str, title: str) -> str:

@@ -87,7 +87,7 @@ class Evidence:
         which the words say nothing."""
         headings = chunk.heading_path or (chunk.title,)
         of_page = " ".join(headings[1:] or headings)
-        is_foreign = self._language not in ("", chunk.language)
+        is_foreign = bool(self._language and chunk.language) and self._language != chunk.language
         return is_foreign or not self._asked.isdisjoint(text_tokens(of_page, chunk.language))
 
     def _of_chunk(

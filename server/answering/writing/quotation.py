@@ -223,6 +223,7 @@ def _names(anchor: str, heading: str) -> bool:
 
 def markdown_link(text: str, address: str) -> str:
     """Return a Markdown link to `address` that shows `text`."""
+    address = address.replace("<", "%3C").replace(">", "%3E")
     target = f"<{address}>" if re.search(r"[()\s]", address) else address
     # A bracket within the words would end them: "the form [PDF, 2 pages]".
     words = escape_markdown(text).replace("]", "\\]")

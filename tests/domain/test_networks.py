@@ -1,0 +1,38 @@
+"""Which addresses are profiles on social networks."""
+
+import pytest
+
+from server.domain.networks import network_of, web_address
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("https://www.facebook.com/mill/", "Facebook"),
+        ("https://m.facebook.com/mill", "Facebook"),
+        ("https://de.linkedin.com/company/mill", "LinkedIn"),
+        ("www.instagram.com/mill", "Instagram"),
+        ("HTTPS://X.com/mill", "X"),
+        ("https://www.threads.com/@mill", "Threads"),
+        ("https://discord.com/invite/abc", "Discord"),
+        ("https://chaos.example/@mill", "Mastodon"),
+        ("https://github.com/mill", "GitHub"),
+        ("https://github.com/somebody/theme", ""),
+        ("https://discord.com/channels/1", ""),
+        ("https://medium.com/@mill", ""),
+        ("https://www.instagram.com/reel/abc", ""),
+        ("https://www.linkedin.com/posts/abc", ""),
+        ("https://youtube.com/shorts/abc", ""),
+        ("https://facebook.com/privacy/explanation", ""),
+        ("https://twitter.com/share?url=x", ""),
+        ("https://mill.example/news", ""),
+        ("javascript://x.com/a", ""),
+    ],
+)
+def test_a_profile_is_known_by_its_address(address, network):
+    assert network_of(address) == network
+
+
+def test_an_address_has_only_signs_that_a_link_may_have():
+    assert web_address("HTTPS://vk.com/муз ей") == "https://vk.com/%D0%BC%D1%83%D0%B7%20%D0%B5%D0%B9"
+    assert web_address('x.com/a(>)[b]"c%20') == "https://x.com/a(%3E)%5Bb%5D%22c%20"
