@@ -123,14 +123,23 @@ _LEAST_UNDER_TITLE = 30
 def ends_paragraph(line_break: _Element) -> bool:
     """Return whether what follows a <br> is a paragraph of its own: after an empty line, or below a title."""
     before, parent = line_break.getprevious(), line_break.getparent()
+    if parent is not None and before is None and parent.tag == "li":
+        return _is_title(fold(parent.text or "")) and _is_below_title(line_break)
     if before is None or parent is None or (before.tail or "").strip() or parent.tag in _UNBROKEN:
         return False
     if before.tag == "br":
         return True
     if before.tag not in _TITLES or parent.tag not in BLOCK_TAGS or not _opens_paragraph(before, parent):
         return False
-    if not 0 < text_length(before) < _LONGEST_TITLE:
-        return False
+    return 0 < text_length(before) < _LONGEST_TITLE and _is_below_title(line_break)
+
+
+def _is_title(text: str) -> bool:
+    """Return whether the first line of an item is no sentence and no part of one."""
+    return 0 < len(text) < _LONGEST_TITLE and text[-1] not in ".!?…,;:-–—"
+
+
+def _is_below_title(line_break: _Element) -> bool:
     below = _rest_of_line(line_break)
     return len(below) > _LEAST_UNDER_TITLE and below[0].isupper()
 
