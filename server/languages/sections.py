@@ -394,6 +394,8 @@ class Sentences(Section):
 
     defines: Pattern = Pattern("")
     """What follows a name in a sentence that says what it is."""
+    presents: Pattern = Pattern("")
+    """What a sentence holds in which a site speaks of itself, such as "we help" and "run by"."""
     points_back: Pattern = Pattern("")
     """Beginnings of sentences that depend on the previous one."""
     negations: Pattern = Pattern("")

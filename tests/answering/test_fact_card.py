@@ -13,10 +13,12 @@ from server.answering.understanding.fact_questions import fact_questions
 from server.answering.writing.markup import answer_html
 from server.domain.answer import Outcome
 from server.domain.chunk import Chunk
+from server.domain.derived import PageFacts
 from server.domain.question import Question, Turn, VisitorPage
 from server.domain.site import Site
 from server.domain.site_fact import FactKind, SiteFact
 from server.storage.content.content import ContentStore
+from server.storage.content.page_facts import PageFactStore
 from server.storage.content.reader import PageRecord
 from server.storage.database import Database
 from server.storage.sites.sites import SiteStore
@@ -272,6 +274,16 @@ def test_a_fact_in_the_visitors_language_comes_first(ask):
     assert "Montag 18:30 bis 21:00 Uhr" in answer.text
     assert not answer.text.startswith("The site says")
     assert "18:30 - 21:00" in ask("Какой у вас режим работы?", "ru").text
+
+
+def test_without_contact_data_the_link_to_a_contact_page_elsewhere_is_given(ask, content):
+    store = PageFactStore(content._db, "mill")
+    store.put({f"{HOME}/": PageFacts(links=(("https://help.example/ask", "Contact us"),))})
+    answer = ask("how can I contact you?", facts=[])
+    assert "[Contact us](https://help.example/ask)" in answer.text
+    assert answer.pages == (("https://help.example/ask", "Contact us"),)
+    assert ask("how can I contact you about a broken lamp?", facts=[]) is None
+    assert "help.example" not in ask("how can I contact you?").text
 
 
 def test_what_an_operator_wrote_is_given_without_a_quote(ask):

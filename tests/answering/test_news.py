@@ -73,7 +73,7 @@ def test_the_newest_posts_are_named_with_their_days_and_how_they_begin(ask):
 @pytest.mark.parametrize(
     ("language", "text"),
     [
-        *(("en", text) for text in ("whats new", "Is there any news?", "What is the latest news?", "What's new at The Mill?")),
+        *(("en", text) for text in ("whats new", "whats the latest", "any updates?", "Is there any news?", "What is the latest news?", "What's new at The Mill?")),
         *(("en", text) for text in ("what are the latest blog posts", "Hi! What's new?")),
         *(("de", text) for text in ("Was gibt's Neues?", "Neuigkeiten", "die neuesten Beiträge")),
         ("fr", "Quoi de neuf ?"), ("es", "¿Qué hay de nuevo?"), ("it", "Ci sono novità?"), ("pt", "Há novidades?"),

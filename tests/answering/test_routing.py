@@ -29,6 +29,15 @@ def test_small_talk_and_wishes_are_known_in_ten_languages(text, kind, language):
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["what is this site", "What's this website?", "whats this page", "what is this", "what is on this site"],
+)
+def test_what_a_site_is_asks_for_the_overview(text):
+    assert read(text, "en").kind is Kind.OVERVIEW
+    assert read(f"{text} lamp", "en").kind is Kind.QUESTION
+
+
+@pytest.mark.parametrize(
     ("text", "language"),
     [
         *(("Was macht ihr?", "de"), ("Wer seid ihr eigentlich?", "de"), ("Vous faites quoi ?", "fr")),

@@ -130,14 +130,59 @@ def test_an_overview_begins_with_the_sentence_that_says_what_the_site_is(site, c
     assert answer.citations[0].quote == said
 
 
-def test_an_overview_leaves_out_what_another_section_says_after_that_sentence(site, content):
-    said = "Lantern Shop is a workshop that makes lamps by hand.", "We wrote this post on a rainy day in May."
+def put_start_page(content, *texts):
     page = PageRecord(f"{HOME}/", "Lantern Shop", "en", "new", "", "", 0, datetime.now(UTC))
     chunks = [
-        Chunk(str(place), page.url, page.title, (), text, place, "en") for place, text in enumerate(said)
+        Chunk(str(place), page.url, page.title, (), text, place, "en") for place, text in enumerate(texts)
     ]
-    content.put_page(page, chunks, [])
+    content.put_page(page, chunks, content.chunk_ids(page.url))
     content.go_live()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We help people who like old lamps to mend them.",
+        "Our mission is light for everybody in this town.",
+        "It is run by volunteers from all over the country.",
+        "Wir bieten Lampen für jedes Zimmer an.",
+        "Nous proposons des lampes pour toutes les pièces.",
+        "Ofrecemos lámparas para todas las habitaciones.",
+        "Oferecemos candeeiros para todas as salas.",
+        "Мы помогаем людям чинить старые лампы дома.",
+        "我们致力于为每一个人提供手工制作的灯具和服务。",
+        "当店は手作りのランプを販売する小さなお店でございます。",
+        "저희는 사람들이 오래된 램프를 고치도록 돕고 있습니다.",
+        "نحن نقدم المصابيح لكل الغرف في البيت.",
+    ],
+)
+def test_without_a_definition_an_overview_begins_where_the_site_speaks_of_itself(site, content, said):
+    put_start_page(content, "A new lamp arrived in the window last week.", said)
+    answer = ask(made(Overview, site, content), "What is this site about?")
+    assert [citation.quote for citation in answer.citations] == [said]
+
+
+def test_what_says_nothing_of_the_site_is_no_overview_and_the_main_pages_are_named(site, content):
+    put_start_page(content, "A new lamp arrived in the window last week. It is now seen by many people.")
+    topics = {"topics": [["Repairs", f"{HOME}/repairs"], ["Prices", ""]]}
+    answer = ask(made(Overview, replace(site, options=topics), content), "What is this site?")
+    assert answer.outcome is Outcome.ANSWERED
+    assert "new lamp" not in answer.text
+    assert f"- [Repairs](<{HOME}/repairs>)" in answer.text
+    assert answer.pages == ((f"{HOME}/repairs", "Repairs"),)
+    assert f"[Delivery](<{HOME}/delivery>)" in ask(made(Overview, site, content), "What is this site?").text
+
+
+def test_the_main_pages_do_not_say_who_is_behind_a_site(site, content):
+    overview = replace(made(Overview, site, content), asked=lambda message, question: True)
+    assert "made by hand" in ask(overview, "who runs this site?").text
+    put_start_page(content, "A new lamp arrived in the window last week. It is now seen by many people.")
+    assert ask(replace(made(Overview, site, content), asked=overview.asked), "who runs this site?") is None
+
+
+def test_an_overview_leaves_out_what_another_section_says_after_that_sentence(site, content):
+    said = "Lantern Shop is a workshop that makes lamps by hand.", "We wrote this post on a rainy day in May."
+    put_start_page(content, *said)
     answer = ask(made(Overview, site, content), "What is this site about?")
     assert [citation.quote for citation in answer.citations] == [said[0]]
 

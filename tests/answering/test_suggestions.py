@@ -60,6 +60,9 @@ def test_what_would_not_be_answered_or_cannot_be_said_is_not_offered(one):
         (("Delivery", "What does delivery cost?"), "Delivery", "What does delivery cost?"),
         (("Delivery", "Delivery costs"), "Delivery", "Delivery costs"),
         (("How to return a broken lamp",), "Returns", "How to return a broken lamp"),
+        (("Lamps of the year 2031*:",), "Lamps", "Lamps of the year 2031"),
+        (("3 May 2031",), "News of the shop | Lantern Shop", "News of the shop: 3 May 2031"),
+        (("Transcript",), "Film 2: Mending a lamp", "Film 2: Mending a lamp: Transcript"),
     ],
 )
 def test_a_suggestion_says_what_it_is_about_without_its_page(path, title, said):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from server.answering.phrases import Phrase, say
 from server.answering.shortcuts.curated import Refreshed
 from server.answering.shortcuts.key_pages import KeyPages
 from server.answering.understanding.fact_questions import (
@@ -65,7 +66,18 @@ class FactCard:
             lines = self._lines(self._chosen(asked, question.language))
             if lines:
                 return self._written(lines)
+            if asked.kind is FactKind.CONTACT and not asked.rest - self._own:
+                return self._contact_elsewhere(question.language)
         return None
+
+    def _contact_elsewhere(self, language: str) -> Answer | None:
+        """Return the link to a contact page on another website, if the site has none of its own."""
+        link = None if self._key_pages.contact else self._key_pages.contact_link
+        if link is None:
+            return None
+        title = escape_markdown(self._site.title or self._site.name)
+        text = f"{say(Phrase.CONTACT, language, title)} {markdown_link(link[1], link[0])}"
+        return Answer(Outcome.ANSWERED, text, pages=(link,))
 
     def _means_another(self, question: Question) -> bool:
         """Return whether a question may be about what was said before, or about the event that the site is

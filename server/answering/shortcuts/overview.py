@@ -1,7 +1,6 @@
 """Answers "what is this site about?" with quotes from the pages that describe the site."""
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from server.answering.phrases import Phrase, refusal, say
@@ -17,16 +16,20 @@ from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Question
 from server.domain.site import Site
 from server.languages.loader import alternatives, compiled
+from server.retrieval.question_kinds import asks_who_is_behind
 
 SENTENCES = 3
 PAGES = 5
 LOOKED_AT = 4
 """Number of pages searched for sentences about the site."""
 DEFINED_BY = 30
-"""Sentences of a page among which one may say what the site is."""
+"""Sentences of a page among which one may say what the site is or does."""
+AT_FIRST = 20
+"""Characters before the site's name in a sentence that is about the site."""
 BETWEEN = 20
 """Characters between the site's name and the verb of that sentence, such as those of its short form."""
 _DEFINES = compiled(alternatives(lambda one: one.sentences.defines))
+_PRESENTS = compiled(alternatives(lambda one: one.sentences.presents))
 _LEGAL = compiled("©|" + alternatives(lambda one: one.key_pages.legal))
 
 
@@ -44,45 +47,50 @@ class Overview:
     name = "overview"
 
     def answer(self, question: Question) -> Answer | None:
-        """Return the overview; None for other questions, or when the site has nothing to quote."""
+        """Return the overview, without quotations if no page says what the site is or does. None for other
+        questions, and for one that the main pages alone do not answer."""
         message = read(question.text, question.language)
         if question.page or not self.asked(message, question):  # a question about a page is searched
             return None
         language = message.language or question.language
         title = escape_markdown(self.site.title or self.site.name)
-        found = self._sentences()
-        pages = self.key_pages.main(PAGES)
-        if not found:
+        citer, quoted = self._quoted()
+        topics = tuple((url, name) for name, url in self.site.topics[:PAGES] if url)
+        pages = topics or self.key_pages.main(PAGES)
+        if not quoted and (not pages or asks_who_is_behind(question.text)):
             return None
-        citer = Citer([ScoredChunk(chunk, 1.0) for chunk, _ in found], self.origins, self.page_text)
-        quoted = []
-        for place, (_, sentence) in enumerate(found):
-            _, markers = citer.cite([Proof(place, sentence)])
-            if markers:
-                quoted.append(f"{escape_markdown(sentence)} {markers}")
-        if not quoted:
-            return None
-        parts = [say(Phrase.ABOUT, language, title), "\n\n".join(quoted)]
+        parts = [say(Phrase.ABOUT, language, title), "\n\n".join(quoted)] if quoted else []
         if pages:
             links = "\n".join(f"- [{escape_markdown(name)}](<{url}>)" for url, name in pages)
             parts += [refusal(language, title)[1], links]
         text = "\n\n".join(parts)
         return Answer(Outcome.ANSWERED, text, citer.citations, suggestions=offered(self.site), pages=pages)
 
+    def _quoted(self) -> tuple[Citer, list[str]]:
+        """Return the sentences that describe the site with their markers, and their citations."""
+        found = self._sentences()
+        citer = Citer([ScoredChunk(chunk, 1.0) for chunk, _ in found], self.origins, self.page_text)
+        quoted = []
+        for place, (_, sentence) in enumerate(found):
+            _, markers = citer.cite([Proof(place, sentence)])
+            if markers:
+                quoted.append(f"{escape_markdown(sentence)} {markers}")
+        return citer, quoted
+
     def _sentences(self) -> list[tuple[Chunk, str]]:
-        """Return sentences that describe the site: from the first page with one that says what the site is,
-        else from the first page that has some."""
+        """Return sentences that describe the site: from the first one that says what the site is, else from
+        the first one in which the site speaks of itself or is the subject."""
         title = self.site.title or self.site.name
         pages = [
             [(chunk, sentence) for chunk in self.key_pages.chunks(url) for sentence in _prose(chunk)]
             for url in self.key_pages.about[:LOOKED_AT]
         ]
-        for found in pages:
-            for place, (chunk, sentence) in enumerate(found[:DEFINED_BY]):
-                if _says_what_it_is(sentence, title):
-                    return [one for one in found[place : place + SENTENCES] if one[0] is chunk]
-        described = next((found for found in pages if len(found) > 1), [])
-        return _from_site_name(described, title)[:SENTENCES]
+        for describes in (_says_what_it_is, _presents):
+            for found in pages:
+                for place, (chunk, sentence) in enumerate(found[:DEFINED_BY]):
+                    if describes(sentence, title):
+                        return [one for one in found[place : place + SENTENCES] if one[0] is chunk]
+        return []
 
 
 def _says_what_it_is(sentence: str, title: str) -> bool:
@@ -98,13 +106,9 @@ def _plain(text: str) -> str:
     return text.casefold().replace("’", "'")
 
 
-def _from_site_name(found: Sequence[tuple[Chunk, str]], title: str) -> list[tuple[Chunk, str]]:
-    """Return the sentences from the first one that names the site, or all if none does."""
-    words = {word for word in re.findall(r"\w{4,}", title.lower()) if not word.isdigit()}
-    for place, (_, sentence) in enumerate(found[:12]):
-        if words.intersection(re.findall(r"\w+", sentence.lower())):
-            return list(found[place:])
-    return list(found)
+def _presents(sentence: str, title: str) -> bool:
+    """Return whether the site speaks of itself in a sentence, or is what the sentence is about."""
+    return 0 <= _plain(sentence).find(_plain(title)) <= AT_FIRST or bool(_PRESENTS.search(sentence))
 
 
 def _prose(chunk: Chunk) -> list[str]:

@@ -35,9 +35,12 @@ from server.retrieval.rarity import Rarity, chunk_words, text_tokens
 
 CHUNKS = 6
 """Number of chunks among which the sections are chosen."""
-MOST_CHARS = ((600,), (300, 300), (250, 250, 200))
-"""Maximum lengths of one section, of two and of three, in Latin letters (see `_size`). Together they are
-little longer than one, so that a reader soon sees whether one of them answers."""
+MOST_CHARS = ((600,), (300, 300))
+"""Maximum lengths of one section, and of each of two, in Latin letters (see `_size`). Two are not longer than
+one, so that a reader soon sees whether one of them answers. A third one had the fact that was asked for in 1
+of 12 answers with three, and readers missed in all of them what answers."""
+SHORT = 450
+"""Maximum length of one of two sections that is shown whole."""
 WHOLE = 700
 """Maximum length of a section that is whole if it is alone: what is left out is often what was asked."""
 ALONE = 1000
@@ -360,9 +363,8 @@ def _sizes(chunks: Sequence[ScoredChunk], chosen: Sequence[int], is_alone: bool)
     sizes = dict(zip(chosen, MOST_CHARS[len(chosen) - 1], strict=True))
     if is_alone:
         sizes[chosen[0]] = MOST_CHARS[0][0]
-    if len(chosen) == 1 and _size(chunks[chosen[0]].chunk.text) <= ALONE:
-        sizes[chosen[0]] = ALONE
-    return sizes
+    whole = ALONE if len(chosen) == 1 else SHORT
+    return sizes | {source: ALONE for source in chosen if _size(chunks[source].chunk.text) <= whole}
 
 
 def _is_of_section(one: Chunk, chunk: Chunk) -> bool:

@@ -26,10 +26,12 @@ BARE, SHORT = 2, 3
 _GENERIC = frozenset(
     token
     for code, one in languages().items()
-    for word in one.headings.nameless
+    for word in (*one.headings.nameless, *one.dates.months)
     for token in tokens(word, code)
 )
-"""Tokens of words that name nothing on the site, such as "overview" and "step"."""
+"""Tokens of words that name nothing on the site, such as "overview", "step" and the months of dates."""
+_SIGNS = " :：*†‡"
+"""What stands behind headings without a meaning of its own, such as that of a footnote."""
 _CODE = re.compile(r"[\[\]{}|<>=;]")
 
 
@@ -63,7 +65,7 @@ def heading_of(chunk: Chunk) -> str:
     """Return the chunk's heading without its number. A short one that is no question gets the heading above
     it, and one that names nothing the page's title."""
     title = plain_title(chunk.title)
-    path = [plain_heading(part) for part in chunk.heading_path] or [title]
+    path = [plain_heading(part).rstrip(_SIGNS) for part in chunk.heading_path] or [title]
     heading = path[-1]
     words = _words(heading, chunk.language)
     told = len(words - _GENERIC) > BARE or len(heading.split()) > SHORT
@@ -72,7 +74,7 @@ def heading_of(chunk: Chunk) -> str:
     for above in (*path[:-1][-1:], title):
         added = _words(above, chunk.language)
         if names_something(above, chunk.language) and not added & words:
-            return f"{above.rstrip(':：')}: {heading}"
+            return f"{above}: {heading}"
     return heading
 
 
