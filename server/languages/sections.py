@@ -343,6 +343,8 @@ class Card(Section):
     asks_social: Pattern = Pattern("")
     asks_profile: Pattern = Pattern("")
     """Whole questions for a profile on a social network, whose name is the group: "are you on Mastodon?"."""
+    asks_updates: Pattern = Pattern("")
+    """Whole questions for a newsletter: "how do I sign up for updates"."""
     bare_address: str = ""
     """What is searched for "where is it?" on the site of an event, with {title} for the site's title."""
     bare_when: str = ""
@@ -350,6 +352,8 @@ class Card(Section):
     """The same for "how much is it?"."""
     bare_price: str = ""
     """What is searched for "how much is it?" and "is it free?" on other sites."""
+    bare_updates: str = ""
+    """What is searched for questions for a newsletter, which sites offer in many words."""
 
 
 class Questions(Section):

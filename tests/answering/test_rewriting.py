@@ -8,6 +8,7 @@ from server.answering.understanding.follow_ups import FollowUpStep, ModelFollowU
 from server.answering.understanding.reference import Leaning, leaning, replaced
 from server.answering.understanding.steps import understand
 from server.domain.question import Question, Turn, VisitorPage
+from server.languages.loader import languages
 from server.models.openai import OpenAIChat
 from tests.openai_replies import REFUSAL
 from tests.servers import HERE
@@ -103,6 +104,39 @@ def test_on_another_site_it_may_be_anything():
 )
 def test_a_first_question_for_a_price_that_names_nothing_is_about_the_site(text, language, searched):
     assert FollowUpStep("Lantern Shop").standalone(Question(text, "shop", (), language)).text == searched
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "how do I sign up for updates"),
+        ("en", "do you have a newsletter?"),
+        ("en", "Can I get the news by email"),
+        ("en", "mailing list"),
+        ("en", "how can I stay up to date?"),
+        ("de", "Wie kann ich den Newsletter abonnieren?"),
+        ("de", "Habt ihr einen Newsletter?"),
+        ("fr", "Comment m'abonner à la newsletter ?"),
+        ("es", "¿Cómo puedo suscribirme al boletín?"),
+        ("pt", "Vocês têm uma newsletter?"),
+    ],
+)
+def test_a_question_for_a_newsletter_is_searched_in_the_words_of_sites(language, text):
+    searched = FollowUpStep("Lantern Shop").standalone(Question(text, "shop", (), language)).text
+    assert searched == languages()[language].card.bare_updates != ""
+
+
+@pytest.mark.parametrize(
+    "text", ["how do I sign up", "how do I unsubscribe from the newsletter", "get emails from the server"]
+)
+def test_what_asks_for_more_or_less_than_a_newsletter_is_searched_as_it_is(text):
+    assert FollowUpStep("Lantern Shop").standalone(Question(text, "shop", (), "en")).text == text
+
+
+def test_words_that_the_spelling_added_hide_no_question_that_names_nothing():
+    asked = Question("how do I sign up for updates signup", "shop", (), "en")
+    step = FollowUpStep("Lantern Shop")
+    assert step.standalone(asked, "how do I sign up for updates").text == "subscribe to our newsletter"
 
 
 def test_a_question_on_a_page_that_names_nothing_is_about_the_page():

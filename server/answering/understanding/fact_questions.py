@@ -55,11 +55,14 @@ def fact_questions(text: str, tried: Sequence[str], *, alone: bool = True) -> It
 def bare_search(text: str, code: str, title: str) -> str:
     """Return what to search for a question that names nothing, such as "is it free?": it is about what the
     site is about. On the site of an event, which has a year in its title, "how much is it?" asks for tickets,
-    and "where is it?" and "when is it?" have answers too. "" for other questions."""
+    and "where is it?" and "when is it?" have answers too. A question for a newsletter is searched in all the
+    words that sites use. "" for other questions."""
     card, text = language(code).card, _ENDS.sub("", _EDGES.sub("", text))
     is_event = _YEAR.search(title) is not None
     if card_pattern(code, "asks_cost").fullmatch(text):
         return (card.bare_ticket if is_event else card.bare_price).format(title=title)
+    if card_pattern(code, "asks_updates").fullmatch(text):
+        return card.bare_updates
     for name, search in (("address", card.bare_address), ("when", card.bare_when)) if is_event else ():
         asked = card_pattern(code, f"asks_{name}")
         if search and asked.search(text) and not words_besides(asked, text, code):

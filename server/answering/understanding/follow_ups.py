@@ -40,11 +40,12 @@ class FollowUpStep:
 
     def apply(self, so_far: Understanding) -> Understanding:
         """Return the state with the standalone query. Never fails."""
-        query = self.standalone(so_far.question)
+        query = self.standalone(so_far.question, so_far.query.typed)
         return replace(so_far, query=replace(query, typed=so_far.query.typed))
 
-    def standalone(self, question: Question) -> Query:
-        """Return a query that can be understood without the history."""
+    def standalone(self, question: Question, typed: str = "") -> Query:
+        """Return a query that can be understood without the history. `typed` is the question before words of
+        the site were put into it or behind it, if there are any."""
         earlier = earlier_queries(question)
         wanted, text = requested_language(question.text)
         if not text and earlier:  # "in Spanish, please": the same question again
@@ -53,8 +54,10 @@ class FollowUpStep:
         text = read(text or question.text, language).text
         if asks_for_themes(text):
             return Query(text, language)  # "this site" means the whole site, whatever came before
-        if not (earlier or question.page) and (search := bare_search(text, language, self._title)):
-            return Query(search, language)
+        if not (earlier or question.page):
+            for asked in (text, typed):
+                if search := bare_search(asked, language, self._title):
+                    return Query(search, language)
         leans = leaning(text, language) if earlier else Leaning.NOT
         added = self._title_for(text, language)
         if leans is Leaning.CORRECTS:
