@@ -10,12 +10,14 @@ _HOSTS = {
     "vk.com": "VK", "weibo.com": "Weibo", "discord.gg": "Discord", "discord.com": "Discord",
     "t.me": "Telegram", "flickr.com": "Flickr", "vimeo.com": "Vimeo", "twitch.tv": "Twitch",
     "mastodon.social": "Mastodon", "fosstodon.org": "Mastodon", "medium.com": "", "substack.com": "",
+    "unsplash.com": "", "rumble.com": "", "odysee.com": "", "linktr.ee": "",
 }  # fmt: skip
 """Name of the network of each host; "" for a host that is none, though its profiles begin with @."""
 _OTHER_NAMES = {"x": "twitter", "insta": "instagram", "ig": "instagram", "fb": "facebook", "yt": "youtube"}
 _NO_PROFILE = re.compile(
     r"/(?:sharer?|intent|hashtag|watch|p|status|events?|groups?|playlist|embed|orgs|search|home|reels?|posts?"
-    r"|shorts|photos?|privacy|legal|polic(?:y|ies)|feed|explore|channels)\b|[?&](?:u|url|text)="
+    r"|shorts|photos?|privacy|legal|polic(?:y|ies)|feed|explore|channels|pin|live|tv|tags?|videos?|\d+"
+    r"|(?:share|permalink|photo|story)\.php|wall-?\d+(?:_\d+)?)(?=[/?]|$)|[?&](?:u|url|text)="
 )
 _COUNTRY = re.compile(r"^(?:www|m|mobile|[a-z]{2}(?:-[a-z]{2})?)\.(?=\w+\.\w+$)")
 _WEB = re.compile(r"https?://", re.IGNORECASE)
@@ -26,7 +28,8 @@ def network_of(address: str) -> str:
     parts = urlsplit(web_address(address))
     path = parts.path.strip("/")
     host = _COUNTRY.sub("", parts.hostname or "")
-    if not path or path.count("/") > 1 or _NO_PROFILE.search(f"/{path}?{parts.query}"):
+    own = path.removeprefix("photos/") if host == "flickr.com" else path
+    if not own or own.count("/") > 1 or _NO_PROFILE.search(f"/{own}?{parts.query}"):
         return ""
     if host == "github.com" and "/" in path:
         return ""  # that of a program, such as the theme of a site

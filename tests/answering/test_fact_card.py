@@ -57,6 +57,7 @@ LINKEDIN = "- [LinkedIn](https://www.linkedin.com/company/mill)"
 ANSWERED = {
     "How do I email you?": "- hi@mill.example [1]",
     "whats the email": "- hi@mill.example [1]",
+    "Can I get your email?": "- hi@mill.example [1]",
     "what email can i use pls": "- hi@mill.example [1]",
     "wheres ur office, street adress pls": "- Mill Ltd, Unit 3, Leigh WN7 2LB [1]",
     "what is your address?": "- Mill Ltd, Unit 3, Leigh WN7 2LB [1]",
@@ -227,7 +228,8 @@ def test_questions_about_social_networks_themselves_are_left_to_the_search(ask, 
 
 def test_the_name_of_a_network_alone_asks_for_no_profile_when_something_was_said_before(ask):
     history = (Turn("How can I log in?", "With LinkedIn or an e-mail address."),)
-    assert ask("LinkedIn", history=history) is None
+    for alone in ("LinkedIn", "LinkedIn account?", "LinkedIn or Google?"):
+        assert ask(alone, history=history) is None
     assert ask("are you on LinkedIn?", history=history).text == LINKEDIN
 
 
@@ -276,14 +278,25 @@ def test_a_fact_in_the_visitors_language_comes_first(ask):
     assert "18:30 - 21:00" in ask("Какой у вас режим работы?", "ru").text
 
 
-def test_without_contact_data_the_link_to_a_contact_page_elsewhere_is_given(ask, content):
+@pytest.mark.parametrize("address", ["https://help.example/ask", "https://help.example/form?f[]=1"])
+def test_without_contact_data_the_link_to_a_contact_page_elsewhere_is_given(ask, content, address):
     store = PageFactStore(content._db, "mill")
-    store.put({f"{HOME}/": PageFacts(links=(("https://help.example/ask", "Contact us"),))})
+    store.put({f"{HOME}/": PageFacts(links=((address, "Contact us"),))})
     answer = ask("how can I contact you?", facts=[])
-    assert "[Contact us](https://help.example/ask)" in answer.text
-    assert answer.pages == (("https://help.example/ask", "Contact us"),)
+    assert answer.outcome is Outcome.ANSWERED
+    assert '<a href="https://help.example/' in answer_html(answer)
     assert ask("how can I contact you about a broken lamp?", facts=[]) is None
     assert "help.example" not in ask("how can I contact you?").text
+
+
+def test_a_contact_page_of_the_site_itself_is_searched(ask, content):
+    PageFactStore(content._db, "mill").put(
+        {f"{HOME}/": PageFacts(links=(("https://help.example/ask", "Contact us"),))}
+    )
+    page = Chunk("/contact", f"{HOME}/contact", "Contact", (), "Come and see us.", 0, "en")
+    content.put_page(PageRecord(page.url, page.title, "en", "c", "", "", 0, datetime.now(UTC)), [page], [])
+    content.go_live()
+    assert ask("how can I contact you?", facts=[]) is None
 
 
 def test_what_an_operator_wrote_is_given_without_a_quote(ask):

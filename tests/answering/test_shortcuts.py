@@ -143,6 +143,9 @@ def put_start_page(content, *texts):
     "said",
     [
         "We help people who like old lamps to mend them.",
+        "We sell lamps that are made by hand in the mill.",
+        "I am a maker of lamps who lives in this town.",
+        "Lantern Shop has lamps for every room of the house.",
         "Our mission is light for everybody in this town.",
         "It is run by volunteers from all over the country.",
         "Wir bieten Lampen für jedes Zimmer an.",
@@ -160,6 +163,31 @@ def test_without_a_definition_an_overview_begins_where_the_site_speaks_of_itself
     put_start_page(content, "A new lamp arrived in the window last week.", said)
     answer = ask(made(Overview, site, content), "What is this site about?")
     assert [citation.quote for citation in answer.citations] == [said]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "“We believe that the lamp saved my life”, says Peter.",
+        "The workshop on Friday was led by Jane Doe from the town.",
+        "We offer a competitive salary, free lunch and many lamps.",
+        "We work from nine to five on all days except on Sunday.",
+        "This site is protected by reCAPTCHA and its rules apply.",
+        "Lantern Shop will be closed on Monday because of a strike.",
+        "Many people have asked in this long winter what Lantern Shop does.",
+        "Wir sind am Montag wegen der Inventur nicht geöffnet.",
+        "Nous sommes fermés le lundi et le mardi toute la journée.",
+    ],
+)
+def test_news_notices_and_what_others_say_do_not_describe_the_site(site, content, said):
+    put_start_page(content, said)
+    assert ask(made(Overview, site, content), "What is this site about?").citations == ()
+
+
+def test_a_site_is_not_named_by_a_part_of_a_word(site, content):
+    put_start_page(content, "Contact us if you have lost the key of your lamp.")
+    overview = made(Overview, replace(site, title="ACT"), content)
+    assert ask(overview, "What is this site about?").citations == ()
 
 
 def test_what_says_nothing_of_the_site_is_no_overview_and_the_main_pages_are_named(site, content):

@@ -62,6 +62,8 @@ def test_what_would_not_be_answered_or_cannot_be_said_is_not_offered(one):
         (("How to return a broken lamp",), "Returns", "How to return a broken lamp"),
         (("Lamps of the year 2031*:",), "Lamps", "Lamps of the year 2031"),
         (("3 May 2031",), "News of the shop | Lantern Shop", "News of the shop: 3 May 2031"),
+        (("How to search with A*",), "Algorithms", "How to search with A*"),
+        (("Costs",), "Delivery:", "Delivery: Costs"),
         (("Transcript",), "Film 2: Mending a lamp", "Film 2: Mending a lamp: Transcript"),
     ],
 )

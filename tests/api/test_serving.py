@@ -15,12 +15,14 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from flask import Flask
 
 from server.connections import turn_away
 from server.errors import StartError
-from server.serving import options, serve
+from server.serving import _Processes, _Server, options, serve
 from server.settings import Settings
 from tests.api.conftest import VisitorClient
 from tests.api.test_streaming import LiveStream
@@ -197,6 +199,27 @@ def test_clients_that_come_while_a_server_stops_are_refused_and_those_that_wait_
             with pytest.raises(ConnectionRefusedError):
                 socket.create_connection(address, timeout=10)
             closing.join()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has this filter")
+@pytest.mark.parametrize(
+    ("shared", "connects"), [({}, False), ({"systemd": True}, True), ({"master_pid": 7}, True)]
+)
+def test_only_sockets_that_nobody_else_uses_turn_clients_away(shared, connects):
+    """Those of systemd, or of a process that takes over, go on."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        processes = _Processes(_Server(Settings(), lambda settings: Flask("none")))
+        kept_open = SimpleNamespace(sock=listener, getsockname=listener.getsockname, close=lambda: None)
+        processes.LISTENERS = [kept_open]
+        for name, value in shared.items():
+            setattr(processes, name, value)
+        processes.stop()
+        try:
+            socket.create_connection(listener.getsockname(), timeout=0.5).close()
+        except TimeoutError:
+            assert not connects
+        else:
+            assert connects
 
 
 def test_an_answer_whose_process_was_killed_is_written_to_its_end_for_who_comes_back(start):

@@ -120,14 +120,14 @@ CASES = {
     "a title in an item of a list has a line of its own": (
         "<ul><li><a href=/care>Health care</a><br>Learn how to apply and what you pay.</li>"
         "<li>Take short showers<br><span>A shower of five minutes saves much water.</span></li>"
-        "<li>Take them cold,<br>Which saves more energy than anything else.</li><li>Unit 3<br>High Street</li>"
+        "<li>The exam is not open to<br>Students who have failed the course two times.</li><li>Unit 3<br><b>High Street</b></li>"
         "<li>First line.<br><br>Last line.</li></ul>",
         [
             (
                 "",
                 "- Health care\n  Learn how to apply and what you pay.\n"
                 "- Take short showers\n  A shower of five minutes saves much water.\n"
-                "- Take them cold, Which saves more energy than anything else.\n- Unit 3 High Street\n"
+                "- The exam is not open to Students who have failed the course two times.\n- Unit 3 High Street\n"
                 "- First line.\n  Last line.",
             )
         ],

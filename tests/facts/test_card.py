@@ -199,6 +199,13 @@ def test_profiles_are_named_by_their_networks_whoever_the_markup_says_has_them(s
     assert found == {("Facebook", profiles[0], True), ("Instagram", profiles[1], True)}
 
 
+def test_a_profile_that_one_page_marks_up_as_the_sites_own_is_its_own(site):
+    own = {"@type": "Organization", "name": "The Mill", "sameAs": ["https://facebook.com/mill"]}
+    markup = f'<script type="application/ld+json">{json.dumps(own)}</script>'
+    pages = {name: "<p>Come and see.</p>" for name in ("", "a", "b", "c")} | {"imprint": markup}
+    assert social(site.crawl(pages)) == {("Facebook", "https://facebook.com/mill", True)}
+
+
 def test_profiles_of_others_are_not_the_sites_own(site):
     theme = '<a href="https://github.com/somebody/theme">Theme</a>'
     footer = f'<footer>{theme}<a href="https://linkedin.com/company/mill">LinkedIn</a></footer>'

@@ -76,8 +76,9 @@ class FactCard:
         if link is None:
             return None
         title = escape_markdown(self._site.title or self._site.name)
-        text = f"{say(Phrase.CONTACT, language, title)} {markdown_link(link[1], link[0])}"
-        return Answer(Outcome.ANSWERED, text, pages=(link,))
+        address = web_address(link[0])
+        text = f"{say(Phrase.CONTACT, language, title)} {markdown_link(link[1], address)}"
+        return Answer(Outcome.ANSWERED, text, pages=((address, link[1]),))
 
     def _means_another(self, question: Question) -> bool:
         """Return whether a question may be about what was said before, or about the event that the site is

@@ -1,5 +1,6 @@
 """Answers "what is this site about?" with quotes from the pages that describe the site."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -30,6 +31,8 @@ BETWEEN = 20
 """Characters between the site's name and the verb of that sentence, such as those of its short form."""
 _DEFINES = compiled(alternatives(lambda one: one.sentences.defines))
 _PRESENTS = compiled(alternatives(lambda one: one.sentences.presents))
+_SPOKEN = "\"“„«»‘'「『"
+"""Signs with which words of others begin."""
 _LEGAL = compiled("©|" + alternatives(lambda one: one.key_pages.legal))
 
 
@@ -95,7 +98,7 @@ class Overview:
 
 def _says_what_it_is(sentence: str, title: str) -> bool:
     """Return whether a sentence says what the site with this title is: "The Mill is a museum"."""
-    at = _plain(sentence).find(_plain(title))
+    at = _place(sentence, title)
     if at < 0:
         return False
     defines = _DEFINES.search(sentence, at + len(title))
@@ -108,7 +111,15 @@ def _plain(text: str) -> str:
 
 def _presents(sentence: str, title: str) -> bool:
     """Return whether the site speaks of itself in a sentence, or is what the sentence is about."""
-    return 0 <= _plain(sentence).find(_plain(title)) <= AT_FIRST or bool(_PRESENTS.search(sentence))
+    if sentence[0] in _SPOKEN:  # others say it
+        return False
+    return 0 <= _place(sentence, title) <= AT_FIRST or bool(_PRESENTS.search(sentence))
+
+
+def _place(sentence: str, title: str) -> int:
+    """Return where the title begins in a sentence; -1 if it is not in it, or only as a part of a word."""
+    found = re.search(rf"(?<![a-z0-9]){re.escape(_plain(title))}(?![a-z0-9])", _plain(sentence))
+    return found.start() if found else -1
 
 
 def _prose(chunk: Chunk) -> list[str]:

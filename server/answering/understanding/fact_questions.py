@@ -20,7 +20,6 @@ _KEYS = {FactKind.EVENT: "when"}
 _WORD = "qqq"
 _TOPIC = re.compile(r"(?:github|discord|telegram|threads|medium|x)\W*", re.IGNORECASE)
 """Names of networks that mean other things too if they stand alone."""
-_NAME = re.compile(r"\w+\W*")
 _EDGES = re.compile(r"^[\s¿¡]+|\s+$")
 _ENDS = re.compile(r"[\s?!.？。！؟…]+$")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
@@ -37,7 +36,7 @@ class FactQuestion:
 
 def fact_questions(text: str, tried: Sequence[str], *, alone: bool = True) -> Iterator[FactQuestion]:
     """Yield how a question can be understood, in the languages `tried`, the likeliest first. After other
-    questions, when it is not `alone`, the name of a network is no question for a profile by itself."""
+    questions, when it is not `alone`, what begins with the name of a network is no question for a profile."""
     if len(text) > LONGEST:
         return
     text = _EDGES.sub("", text)
@@ -47,7 +46,7 @@ def fact_questions(text: str, tried: Sequence[str], *, alone: bool = True) -> It
             if asked.search(text):
                 yield FactQuestion(kind, words_besides(asked, text, code))
         profile = card_pattern(code, "asks_profile").search(text)
-        if profile and not (_TOPIC if alone else _NAME).fullmatch(text):
+        if profile and not (_TOPIC.fullmatch(text) if alone else profile.start(1) == 0):
             names = frozenset(name.lower() for name in profile.groups() if name)
             yield FactQuestion(FactKind.SOCIAL, names)
 

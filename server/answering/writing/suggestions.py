@@ -30,8 +30,8 @@ _GENERIC = frozenset(
     for token in tokens(word, code)
 )
 """Tokens of words that name nothing on the site, such as "overview", "step" and the months of dates."""
-_SIGNS = " :：*†‡"
-"""What stands behind headings without a meaning of its own, such as that of a footnote."""
+_SIGNS = re.compile(r"(?:[\s:：]|(?<=\w\w)[*†‡])+$")
+"""What stands behind headings without a meaning of its own, such as the sign of a footnote."""
 _CODE = re.compile(r"[\[\]{}|<>=;]")
 
 
@@ -65,13 +65,13 @@ def heading_of(chunk: Chunk) -> str:
     """Return the chunk's heading without its number. A short one that is no question gets the heading above
     it, and one that names nothing the page's title."""
     title = plain_title(chunk.title)
-    path = [plain_heading(part).rstrip(_SIGNS) for part in chunk.heading_path] or [title]
+    path = [_SIGNS.sub("", plain_heading(part)) for part in chunk.heading_path] or [title]
     heading = path[-1]
     words = _words(heading, chunk.language)
     told = len(words - _GENERIC) > BARE or len(heading.split()) > SHORT
     if is_question(heading, chunk.language) or (told and names_something(heading, chunk.language)):
         return heading
-    for above in (*path[:-1][-1:], title):
+    for above in (*path[:-1][-1:], _SIGNS.sub("", title)):
         added = _words(above, chunk.language)
         if names_something(above, chunk.language) and not added & words:
             return f"{above}: {heading}"
