@@ -141,6 +141,8 @@ class VectorCopies:
         known: list[str] = []
         rows: list[NDArray[np.float32]] = []
         for ids, vectors in read():
+            if len(vectors) != len(ids):
+                return  # another process dropped the index while it was read
             known.extend(ids)
             rows.append(np.asarray(vectors, np.float32))
             if len(known) > self._most:

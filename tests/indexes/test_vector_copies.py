@@ -70,6 +70,23 @@ def test_another_process_uses_the_same_file(database: Database, tmp_path: Path) 
     assert VectorCopies(database, tmp_path / "copies", 10).search("shop", [0.0, 3.0], 3, None) == known
 
 
+def test_an_index_that_is_dropped_while_it_is_read_is_not_copied(database: Database, tmp_path: Path) -> None:
+    copies = VectorCopies(database, tmp_path / "copies", 10)
+    copies.note_change("shop")
+    pages: list[str] = []
+
+    def dropped() -> Iterator[tuple[list[str], list[list[float]]]]:
+        pages.append("read")
+        yield ["north", "east"], []  # the vectors were gone when they were asked for
+
+    end = time.monotonic() + 5
+    while len(pages) < 2 and time.monotonic() < end:
+        assert copies.search("shop", [0.0, 3.0], 3, dropped) is None
+        time.sleep(0.01)
+    assert len(pages) >= 2, "it is tried again"
+    assert copied(copies) is not None
+
+
 def test_a_change_makes_the_copies_of_all_processes_outdated(database: Database, tmp_path: Path) -> None:
     first, second = (VectorCopies(database, tmp_path / "copies", 10) for _ in range(2))
     first.note_change("shop")
