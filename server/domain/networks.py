@@ -12,7 +12,7 @@ _HOSTS = {
     "mastodon.social": "Mastodon", "fosstodon.org": "Mastodon", "medium.com": "", "substack.com": "",
     "unsplash.com": "", "rumble.com": "", "odysee.com": "", "linktr.ee": "",
 }  # fmt: skip
-"""Name of the network of each host; "" for a host that is none, though its profiles begin with @."""
+"""Name of the network of each host. "" marks other websites whose addresses also begin with @."""
 _OTHER_NAMES = {"x": "twitter", "insta": "instagram", "ig": "instagram", "fb": "facebook", "yt": "youtube"}
 _NO_PROFILE = re.compile(
     r"/(?:sharer?|intent|hashtag|watch|p|status|events?|groups?|playlist|embed|orgs|search|home|reels?|posts?"
@@ -47,4 +47,5 @@ def web_address(address: str) -> str:
     """Return an address as links have it: with http or https, and without signs that end a link early."""
     scheme = _WEB.match(address)
     rest = address[scheme.end() :] if scheme else address
-    return (scheme[0].lower() if scheme else "https://") + quote(rest, safe="/:?#@!$&'()*+,;=%~")
+    begins = scheme[0].lower() if scheme else "https://"
+    return begins + quote(rest, safe="/:?#@!$&'()*+,;=%~", errors="replace")

@@ -43,4 +43,6 @@ def test_a_profile_is_known_by_its_address(address, network):
 
 def test_an_address_has_only_signs_that_a_link_may_have():
     assert web_address("HTTPS://vk.com/муз ей") == "https://vk.com/%D0%BC%D1%83%D0%B7%20%D0%B5%D0%B9"
+    assert web_address("x.com/\ud800") == "https://x.com/?", "half a character"
+    assert network_of("https://[") == network_of("") == ""
     assert web_address('x.com/a(>)[b]"c%20') == "https://x.com/a(%3E)%5Bb%5D%22c%20"
