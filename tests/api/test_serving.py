@@ -26,15 +26,10 @@ from server.serving import _Processes, _Server, options, serve
 from server.settings import Settings
 from tests.api.conftest import VisitorClient
 from tests.api.test_streaming import LiveStream
+from tests.servers import free_port
 
 ROOT = Path(__file__).parents[2]
 QUESTION = {"message": "How long?", "stream": True}
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def fetch(address, body=None, **headers):

@@ -26,10 +26,10 @@ from server.runtime.gauges import gauges
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
 from server.storage.people.api_keys import Scope
-from tests.journey.conftest import Docent, free_port
+from tests.journey.conftest import Docent
 from tests.openai_server import OpenAIServer
 from tests.server_fixtures import missing
-from tests.servers import MissingProgram, redis_server, web_server
+from tests.servers import MissingProgram, free_port, redis_server, web_server
 from tests.websites import SHOP, Website, serve
 
 DEPLOY = Path(__file__).parents[2] / "deploy"

@@ -1,6 +1,5 @@
 """What the operator reads when Chroma is away, and how connections to it are kept."""
 
-import socket
 import threading
 from contextlib import suppress
 from dataclasses import replace
@@ -19,15 +18,9 @@ from server.indexes.vectors import (
     UnknownCollection,
     open_chroma,
 )
-from tests.servers import chroma_server
+from tests.servers import chroma_server, free_port
 
 LAMP = Chunk("lamp", "https://shop.example/", "", (), "lamp", 0)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def test_a_server_that_is_not_there_gives_one_line_with_its_address():

@@ -1,7 +1,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,15 +13,10 @@ import pytest
 from server.storage.data_folder import DataFolder
 from server.storage.database import Database
 from server.storage.sites.sites import SiteStore
+from tests.servers import free_port
 from tests.websites import SHOP, Website, serve
 
 ROOT = Path(__file__).parents[2]
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Docent:

@@ -13,6 +13,7 @@ import pytest
 from server.__main__ import main
 from server.commands.run import MEMORY, ROOT
 from tests.journey.conftest import Docent
+from tests.servers import free_port
 
 
 def children(pid):
@@ -115,6 +116,14 @@ def test_a_port_in_use_is_one_line_that_says_what_to_do(own_server):
     assert "cannot listen on" in server.log.read_text()
     assert "PORT=" in server.log.read_text()
     assert "Traceback" not in server.log.read_text()
+
+
+def test_a_port_of_the_tests_is_given_to_nobody_before_their_server_starts():
+    ports = {free_port() for _ in range(20)}
+    assert len(ports) == 20
+    with socket.socket() as given:
+        given.bind(("127.0.0.1", 0))
+        assert max(ports) < 32768 <= given.getsockname()[1]  # Linux and macOS give ports from there on
 
 
 def test_a_second_server_on_the_same_folder_is_refused(server):
