@@ -12,12 +12,13 @@ _HOSTS = {
     "mastodon.social": "Mastodon", "fosstodon.org": "Mastodon", "medium.com": "", "substack.com": "",
     "unsplash.com": "", "rumble.com": "", "odysee.com": "", "linktr.ee": "",
 }  # fmt: skip
-"""Name of the network of each host. "" marks other websites whose addresses also begin with @."""
+"""Name of the network of each host. "" marks other websites whose paths also begin with @."""
 _OTHER_NAMES = {"x": "twitter", "insta": "instagram", "ig": "instagram", "fb": "facebook", "yt": "youtube"}
-_NO_PROFILE = re.compile(
-    r"/(?:sharer?|intent|hashtag|watch|p|status|events?|groups?|playlist|embed|orgs|search|home|reels?|posts?"
-    r"|shorts|photos?|privacy|legal|polic(?:y|ies)|feed|explore|channels|pin|live|tv|tags?|videos?|\d+"
-    r"|(?:share|permalink|photo|story)\.php|wall-?\d+(?:_\d+)?)(?=[/?]|$)|[?&](?:u|url|text)="
+_NO_PROFILE = re.compile(  # of the host, the path and the query
+    r"/(?:(?:sharer?|intent|hashtag|watch|p|status|events?|groups?|playlist|embed|orgs|search|home|reels?|posts?"
+    r"|shorts|photos?|privacy|privacy-policy|legal|polic(?:y|ies)|feed|explore|channels|pin|tv|tags?|permalink"
+    r"|story)(?:\.(?:php|html?))?|wall-?\d+(?:_\d+)?)(?=[/?]|$)|^[^/]+/(?:live|videos?)/|[?&](?:u|url|text)="
+    r"|^(?:vimeo\.com|(?:t\.me|flickr\.com)/[^/]+|[^/]+/@[^/]+)/\d+(?=[/?]|$)"
 )
 _COUNTRY = re.compile(r"^(?:www|m|mobile|[a-z]{2}(?:-[a-z]{2})?)\.(?=\w+\.\w+$)")
 _WEB = re.compile(r"https?://", re.IGNORECASE)
@@ -29,7 +30,7 @@ def network_of(address: str) -> str:
     path = parts.path.strip("/")
     host = _COUNTRY.sub("", parts.hostname or "")
     own = path.removeprefix("photos/") if host == "flickr.com" else path
-    if not own or own.count("/") > 1 or _NO_PROFILE.search(f"/{own}?{parts.query}"):
+    if not own or own.count("/") > 1 or _NO_PROFILE.search(f"{host}/{own}?{parts.query}"):
         return ""
     if host == "github.com" and "/" in path:
         return ""  # that of a program, such as the theme of a site

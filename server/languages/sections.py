@@ -400,6 +400,8 @@ class Sentences(Section):
     """What follows a name in a sentence that says what it is."""
     presents: Pattern = Pattern("")
     """What a sentence holds in which a site speaks of itself, such as "we help" and "run by"."""
+    notices: Pattern = Pattern("")
+    """Words of notices and offers of jobs, in which a site speaks of itself but does not say what it is."""
     points_back: Pattern = Pattern("")
     """Beginnings of sentences that depend on the previous one."""
     negations: Pattern = Pattern("")

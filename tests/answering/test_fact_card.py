@@ -70,6 +70,8 @@ ANSWERED = {
     "When is the spring fair?": "- The Spring Fair opens on 3 May 2027 in the hall. [1]",
     "How can I contact you?": "- hi@mill.example [1]\n\n- Mill Ltd, Unit 3, Leigh WN7 2LB [2]",
     "are you on social media": f"{TWITTER}\n\n{LINKEDIN}\n\n- [GitHub](https://github.com/mill)",
+    "what about your social media?": f"{TWITTER}\n\n{LINKEDIN}\n\n- [GitHub](https://github.com/mill)",
+    "show me the social media accounts": f"{TWITTER}\n\n{LINKEDIN}\n\n- [GitHub](https://github.com/mill)",
     "how can I follow you?": f"{TWITTER}\n\n{LINKEDIN}\n\n- [GitHub](https://github.com/mill)",
     "are you on X?": TWITTER,
     "do u have a linkedin page": LINKEDIN,
@@ -88,6 +90,9 @@ LEFT = [
     "x",
     "are you on time or on Instagram?",
     "what is social media?",
+    "where can I find social media?",
+    "show me social media",
+    "what about social media?",
     "should I be on social media?",
     "do you do social media?",
     "are they on social media?",
@@ -217,6 +222,8 @@ def test_a_profile_is_asked_for_by_the_name_of_its_network(ask, language, text):
         ("pt", "O que são redes sociais?"),
         ("ru", "Почему соцсети?"),
         ("zh", "什么是社交媒体？"),
+        ("zh", "社交媒体是什么？"),
+        ("zh", "社交媒体有哪些？"),
         ("ja", "なぜSNS？"),
         ("ko", "SNS가 뭐예요?"),
         ("ar", "ما هي وسائل التواصل الاجتماعي؟"),
@@ -230,7 +237,14 @@ def test_the_name_of_a_network_alone_asks_for_no_profile_when_something_was_said
     history = (Turn("How can I log in?", "With LinkedIn or an e-mail address."),)
     for alone in ("LinkedIn", "LinkedIn account?", "LinkedIn or Google?"):
         assert ask(alone, history=history) is None
-    assert ask("are you on LinkedIn?", history=history).text == LINKEDIN
+    asked = {
+        "en": "are you on LinkedIn?",
+        "ko": "LinkedIn 계정이 있나요?",
+        "ja": "LinkedInはありますか？",
+        "pt": "LinkedIn de vocês?",
+    }
+    for language, text in asked.items():
+        assert ask(text, language, history=history).text == LINKEDIN
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,9 @@ def test_the_question_what_a_site_is_about_is_answered_from_its_start_page_with_
         ("Lantern Shop", "The Lantern Shop (LS) is a workshop that makes lamps by hand."),
         ("Lantern's", "Lantern’s ist eine Werkstatt, in der Lampen von Hand entstehen."),
         ("提灯屋", "提灯屋は手作りのランプを販売する小さなお店です。"),
+        ("Lantern Shop", "Lantern Shop is an editor for drawings of lamps that runs in your browser."),
+        ("Lichtbund", "Lichtbund ist ein Verband, in dem sich vierzig Vereine zusammengeschlossen haben."),
+        ("La Llave", "La Llave es una empresa de cerraduras para puertas que nunca están cerradas."),
     ],
 )
 def test_an_overview_begins_with_the_sentence_that_says_what_the_site_is(site, content, title, said):
@@ -148,6 +151,10 @@ def put_start_page(content, *texts):
         "Lantern Shop has lamps for every room of the house.",
         "Our mission is light for everybody in this town.",
         "It is run by volunteers from all over the country.",
+        "It’s run by volunteers from all over the country, like us.",
+        "“Lantern Shop” offers courses in mending lamps to everybody in town.",
+        "Wir sind Ihr Partner für Lampen und Licht in ganz Bayern.",
+        "Nous sommes l’agence des lampes de la ville de Nantes.",
         "Wir bieten Lampen für jedes Zimmer an.",
         "Nous proposons des lampes pour toutes les pièces.",
         "Ofrecemos lámparas para todas las habitaciones.",
@@ -168,7 +175,14 @@ def test_without_a_definition_an_overview_begins_where_the_site_speaks_of_itself
 @pytest.mark.parametrize(
     "said",
     [
-        "“We believe that the lamp saved my life”, says Peter.",
+        "“We help people who like old lamps to mend them”, says Peter.",
+        "We offer jobs and are hiring menders of old lamps in town.",
+        "We build our pages for new browsers, so please install one.",
+        "We use reCAPTCHA, and we provide its rules on another page.",
+        "We care about your privacy and about how your data is used.",
+        "The company was fined last year for a leak of lamp oil.",
+        "We serve lunch from noon to two on all days except Monday.",
+        "Wir bieten ein gutes Gehalt und viele Lampen in der Werkstatt.",
         "The workshop on Friday was led by Jane Doe from the town.",
         "We offer a competitive salary, free lunch and many lamps.",
         "We work from nine to five on all days except on Sunday.",
@@ -184,9 +198,18 @@ def test_news_notices_and_what_others_say_do_not_describe_the_site(site, content
     assert ask(made(Overview, site, content), "What is this site about?").citations == ()
 
 
-def test_a_site_is_not_named_by_a_part_of_a_word(site, content):
-    put_start_page(content, "Contact us if you have lost the key of your lamp.")
-    overview = made(Overview, replace(site, title="ACT"), content)
+@pytest.mark.parametrize(
+    ("title", "said"),
+    [
+        ("ACT", "Contact us if you have lost the key of your lamp."),
+        ("Haus", "Hausärzte bieten am Montag eine Sprechstunde im Dorf an."),
+        ("Müll", "Müllöfen werden am Montag in der ganzen Stadt gereinigt."),
+        ("Лампа", "Лампада стоит в углу большой комнаты у окна."),
+    ],
+)
+def test_a_site_is_not_named_by_a_part_of_a_word(site, content, title, said):
+    put_start_page(content, said)
+    overview = made(Overview, replace(site, title=title), content)
     assert ask(overview, "What is this site about?").citations == ()
 
 

@@ -198,7 +198,8 @@ def test_clients_that_come_while_a_server_stops_are_refused_and_those_that_wait_
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has this filter")
 @pytest.mark.parametrize(
-    ("shared", "connects"), [({}, False), ({"systemd": True}, True), ({"master_pid": 7}, True)]
+    ("shared", "connects"),
+    [({}, False), ({"systemd": True}, True), ({"master_pid": 7}, True), ({"reexec_pid": 7}, True)],
 )
 def test_only_sockets_that_nobody_else_uses_turn_clients_away(shared, connects):
     """Those of systemd, or of a process that takes over, go on."""

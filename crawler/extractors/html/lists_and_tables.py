@@ -124,7 +124,8 @@ def ends_paragraph(line_break: _Element) -> bool:
     """Return whether what follows a <br> is a paragraph of its own: after an empty line, or below a title."""
     before, parent = line_break.getprevious(), line_break.getparent()
     if parent is not None and before is None and parent.tag == "li":
-        # A break within a sentence has text on both sides, one below a title other type.
+        # A break within a sentence has plain text on both sides. Below a title, the next line begins with an
+        # element, such as a link.
         is_apart = line_break.getnext() is not None and not (line_break.tail or "").strip()
         return is_apart and _is_title(fold(parent.text or "")) and _is_below_title(line_break)
     if before is None or parent is None or (before.tail or "").strip() or parent.tag in _UNBROKEN:

@@ -31,6 +31,9 @@ BETWEEN = 20
 """Characters between the site's name and the verb of that sentence, such as those of its short form."""
 _DEFINES = compiled(alternatives(lambda one: one.sentences.defines))
 _PRESENTS = compiled(alternatives(lambda one: one.sentences.presents))
+_NOTICES = compiled(alternatives(lambda one: one.sentences.notices))
+_LETTER = "[0-9a-zß-\u024f\u0370-\u052f]"
+"""A letter of a script with spaces between words."""
 _SPOKEN = "\"“„«»‘'「『"
 """Signs with which words of others begin."""
 _LEGAL = compiled("©|" + alternatives(lambda one: one.key_pages.legal))
@@ -111,14 +114,16 @@ def _plain(text: str) -> str:
 
 def _presents(sentence: str, title: str) -> bool:
     """Return whether the site speaks of itself in a sentence, or is what the sentence is about."""
-    if sentence[0] in _SPOKEN:  # others say it
+    place = _place(sentence, title)
+    is_of_others = sentence[0] in _SPOKEN and place != 1  # the name of a site may stand in quotation marks
+    if is_of_others or _NOTICES.search(sentence):
         return False
-    return 0 <= _place(sentence, title) <= AT_FIRST or bool(_PRESENTS.search(sentence))
+    return 0 <= place <= AT_FIRST or bool(_PRESENTS.search(sentence))
 
 
 def _place(sentence: str, title: str) -> int:
     """Return where the title begins in a sentence; -1 if it is not in it, or only as a part of a word."""
-    found = re.search(rf"(?<![a-z0-9]){re.escape(_plain(title))}(?![a-z0-9])", _plain(sentence))
+    found = re.search(rf"(?<!{_LETTER}){re.escape(_plain(title))}(?!{_LETTER})", _plain(sentence))
     return found.start() if found else -1
 
 

@@ -36,7 +36,7 @@ class FactQuestion:
 
 def fact_questions(text: str, tried: Sequence[str], *, alone: bool = True) -> Iterator[FactQuestion]:
     """Yield how a question can be understood, in the languages `tried`, the likeliest first. After other
-    questions, when it is not `alone`, what begins with the name of a network is no question for a profile."""
+    questions, when it is not `alone`, the mere name of a network does not ask for a profile."""
     if len(text) > LONGEST:
         return
     text = _EDGES.sub("", text)
@@ -46,9 +46,15 @@ def fact_questions(text: str, tried: Sequence[str], *, alone: bool = True) -> It
             if asked.search(text):
                 yield FactQuestion(kind, words_besides(asked, text, code))
         profile = card_pattern(code, "asks_profile").search(text)
-        if profile and not (_TOPIC.fullmatch(text) if alone else profile.start(1) == 0):
+        if profile and not (_TOPIC.fullmatch(text) if alone else _is_mere_name(profile)):
             names = frozenset(name.lower() for name in profile.groups() if name)
             yield FactQuestion(FactKind.SOCIAL, names)
+
+
+def _is_mere_name(profile: re.Match[str]) -> bool:
+    """Return whether nothing stands before the name of a network; in some languages what asks is behind it,
+    in the group `asks`."""
+    return profile.start(1) == 0 and profile.groupdict().get("asks") is None
 
 
 def bare_search(text: str, code: str, title: str) -> str:

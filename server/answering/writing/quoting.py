@@ -2,9 +2,9 @@
 
 A section is shown whole where it is short. Of a longer one, the blocks around the answering unit are shown:
 whole paragraphs, lists, tables with their head, and the lines that introduce them. The words of the answering
-unit are the proof that the citation opens; in a section that is alone it is marked. Up to two more sections
-follow, each shorter: if the question compares, if the first one leaves words of the question open, or if they
-may answer as well.
+unit are the proof that the citation opens; in a section that is alone it is marked. One more section follows,
+and both are shorter, if the question compares, if the first one leaves words of the question open, or if the
+other may answer as well.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CHUNKS = 6
 MOST_CHARS = ((600,), (300, 300))
 """Maximum lengths of one section, and of each of two, in Latin letters (see `_size`). Two that are cut are
 not longer than one, so that a reader soon sees whether one of them answers. Of 36 answers with three
-sections, the third one had the fact in 3, and of 15 a reader found none easy to read."""
+sections, the third one had the fact in 3; a reader was shown 15 of them and found none easy to read."""
 SHORT = 450
 """Maximum length of one of two sections that is shown whole."""
 WHOLE = 700

@@ -30,7 +30,7 @@ _GENERIC = frozenset(
     for token in tokens(word, code)
 )
 """Tokens of words that name nothing on the site, such as "overview", "step" and the months of dates."""
-_SIGNS = re.compile(r"(?:[\s:：]|(?<=\w\w)[*†‡])+$")
+_SIGNS = re.compile(r"(?:[\s:：]+|(?<!\b\w)[*†‡]+)+$")
 """What stands behind headings without a meaning of its own, such as the sign of a footnote."""
 _CODE = re.compile(r"[\[\]{}|<>=;]")
 
