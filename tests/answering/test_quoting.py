@@ -214,6 +214,34 @@ def test_a_section_that_is_shown_whole_has_no_ellipsis(neighbour, shown):
     assert claim.text.partition("\n\n")[2] == shown
 
 
+TIPS = (
+    "Polish brass with lemon once a month, and it will shine like gold.",
+    "Keep the wick short: a wick of five millimetres burns without soot.",
+    "Store paraffin in a dark place, where no sun can warm the bottle.",
+)
+
+
+def test_one_tip_of_many_answers_alone_below_what_introduces_them():
+    text = f"You should do this:\n\n- {TIPS[0]}\n- {TIPS[1]}\n- {TIPS[2]}"
+    assert written("which wick burns without soot?", text) == f"You should do this:\n\n…\n\n- {TIPS[1]}\n\n…"
+    assert TIPS[2] in written("what should I do?", text), "all of them are asked for"
+    few = f"You should do this:\n\n- {TIPS[0]}\n- {TIPS[1]}"
+    assert TIPS[0] in written("which wick burns without soot?", few), "two are no long list"
+    names = text.replace("and it will shine like gold", "").replace(", where no sun can warm the bottle", "")
+    short = names.replace(": a wick of five millimetres burns without soot", "")
+    assert "brass" in written("which wick is short?", short), "short items say little by themselves"
+
+
+def test_the_rest_of_a_long_list_comes_with_what_introduces_it():
+    items = "\n".join(f"- {tip} {tip} {tip}" for tip in TIPS * 2)
+    last = "- Sell the bottle\n- Sell the wick"
+    shown = written("may I sell the bottle?", f"Never do this:\n\n{items}\n{last}")
+    assert shown.startswith("Never do this:\n\n…\n\n- ")
+    assert last.replace("Sell the bottle", "**Sell the bottle**") in shown
+    shown = written("may I sell the bottle?", f"Lamps are old.\n\n{items}\n{last}")
+    assert shown.startswith("…\n\n- "), "a sentence that introduces nothing is left out"
+
+
 def test_a_definition_out_of_a_long_glossary_comes_with_its_term():
     terms = "\n".join(
         f"- Lamp {n}\n  It is made of brass, as all lamps are, and burns oil." for n in range(40)

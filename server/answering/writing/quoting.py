@@ -62,6 +62,9 @@ NEAR = 0.75
 """A further section must have at least this share of the first one's score."""
 SAYS_LITTLE = 350
 """Length up to which a section is shown with the first part below it: what it leads to may be the answer."""
+ENTRY, ENTRIES, ENTRY_LEAD = 60, 3, 0.15
+"""Length of items that say something by themselves, such as tips, and how many at least. One that scores by
+ENTRY_LEAD more than all else in the section is shown alone."""
 LONGEST_LEAD = 200
 """Maximum length of a sentence that is shown because the next one refers back to it."""
 SHORTEST_NAME = 5
@@ -78,7 +81,7 @@ class _Room:
     """How much of a section is shown, whether neighbouring chunks that are not shown belong to it, and the
     text of the part before it if that is shown: what introduces a list is in each of the list's parts."""
 
-    most: int
+    most: float
     is_begun: bool
     goes_on: bool
     before: str
@@ -142,7 +145,11 @@ class QuotingWriter:
         if is_alone:
             further = [source for source in further if _comes_before(chunks[source], chunks[order[0]])]
         chosen = order[:1] + further
-        sizes = _sizes(chunks, chosen, is_alone)
+        sizes = _sizes(chunks, chosen, is_alone) | {
+            source: _length(read[source], entry)
+            for source in chosen
+            if lead.get(source, 0.0) >= ENTRY_LEAD and (entry := _entry(read[source], best[source]))
+        }
         places = {source: _section_of(chunks[source]) for source in chosen}
         # Parts of one section stand under one heading, in its order.
         rank = {place: number for number, place in reversed(list(enumerate(places.values())))}
@@ -165,7 +172,7 @@ class QuotingWriter:
     def _names_home(self, link: tuple[str, str], page: str) -> bool:
         return link[1].casefold() in self._title and _is_home(link[0], page)
 
-    def _room(self, chunk: Chunk, most: int, shown: Collection[str]) -> _Room:
+    def _room(self, chunk: Chunk, most: float, shown: Collection[str]) -> _Room:
         parts = [one for one in self._page(chunk.url) if one.id not in shown and _is_of_section(one, chunk)]
         # A chunk that was widened by its neighbours holds their texts.
         places = {one.position for one in parts if one.text not in chunk.text}
@@ -265,9 +272,13 @@ def _section(
         quotation = Quotation(best.source, shown, found, marked, *links)
         focus = (answering or best.unit).text
     text = quotation.markdown
-    is_begun = room.is_begun or _is_cut([one for one in found[: places.start] if one.text not in room.before])
+    before = [one for one in found[: places.start] if one.text not in room.before]
+    is_begun = room.is_begun or _is_cut(before)
     if is_begun and shown[0].kind is not UnitKind.ROW:  # a table begins with its head
         text = f"… {text}" if shown[0].kind is UnitKind.SENTENCE else f"…\n\n{text}"
+    introduction = _introduction(found, places.start)
+    if introduction is not None and introduction in before:
+        text = f"{replace(quotation, units=[introduction]).markdown}\n\n{text}"
     if room.goes_on or _is_cut(found[places.stop :]):
         is_prose = shown[-1].kind is UnitKind.SENTENCE and not shown[-1].marker
         text = f"{text} …" if is_prose else f"{text}\n\n…"
@@ -289,6 +300,28 @@ def _is_any(support: Support) -> bool:
     return support.unit.kind is UnitKind.ITEM and support.announced_by is None and not support.held
 
 
+def _introduction(found: Sequence[Unit], start: int) -> Unit | None:
+    """Return what introduces the list of which the first items, before `start`, are not shown: it says what
+    the others are, such as "You cannot bring:"."""
+    first = next(place for place, unit in enumerate(found) if unit.block == found[start].block)
+    if first in (0, start) or found[start].kind not in LISTED or not introduces(found[first - 1].text):
+        return None
+    return found[first - 1] if _size(found[first - 1].text) <= LONGEST_LEAD else None
+
+
+def _entry(found: Sequence[Unit], best: Support) -> range | None:
+    """Return the item with the answer, if it is one of a list of entries that say something by themselves."""
+    if best.announced_by is not None or best.unit.kind is UnitKind.STEP:
+        return None
+    block = [place for place, unit in enumerate(found) if unit.block == best.unit.block]
+    whole = range(block[0], block[-1] + 1)
+    items = [item for item in _items(found, whole) if found[item.start].kind is UnitKind.ITEM]
+    if len(items) < ENTRIES or _length(found, whole) < ENTRY * len(items):
+        return None
+    own = next((item for item in items if best.position in item), range(0))
+    return own if ENTRY <= _length(found, own) <= SHORT else None
+
+
 def _answering(found: Sequence[Unit], best: Support, places: range) -> Unit | None:
     """Return the unit that answers: of a list that is chosen for its introduction the introduction, if it is
     shown and says something, else nothing."""
@@ -298,7 +331,7 @@ def _answering(found: Sequence[Unit], best: Support, places: range) -> Unit | No
     return before if best.announced_by in places and len(before.text.split()) >= SAYS else None
 
 
-def _shown(found: Sequence[Unit], position: int, most: int, trusted: Sequence[bool]) -> range:
+def _shown(found: Sequence[Unit], position: int, most: float, trusted: Sequence[bool]) -> range:
     """Return the positions of the trusted units to show: all if there is room for a whole section, else those
     around the answering one at `position`."""
     low, high = _trusted_around(position, trusted)
@@ -307,7 +340,7 @@ def _shown(found: Sequence[Unit], position: int, most: int, trusted: Sequence[bo
     return _window(found, position, most, low, high)
 
 
-def _window(found: Sequence[Unit], position: int, most: int, low: int, high: int) -> range:
+def _window(found: Sequence[Unit], position: int, most: float, low: int, high: int) -> range:
     """Return the positions, from `low` to `high`, of consecutive units to show: the block with `position` and
     whole blocks around it while there is room, then the first sentences of the next paragraph. Of a block
     that is too long, the units around `position`."""
@@ -357,10 +390,10 @@ def _trusted_around(position: int, trusted: Sequence[bool]) -> tuple[int, int]:
     return low, min((place - 1 for place in after if not trusted[place]), default=len(trusted) - 1)
 
 
-def _sizes(chunks: Sequence[ScoredChunk], chosen: Sequence[int], is_alone: bool) -> dict[int, int]:
+def _sizes(chunks: Sequence[ScoredChunk], chosen: Sequence[int], is_alone: bool) -> dict[int, float]:
     """Return how much of each section is shown, the best one first. What the section of a best one that is
     whole only alone says before it costs it nothing."""
-    sizes = dict(zip(chosen, MOST_CHARS[len(chosen) - 1], strict=True))
+    sizes: dict[int, float] = dict(zip(chosen, MOST_CHARS[len(chosen) - 1], strict=True))
     if is_alone:
         sizes[chosen[0]] = MOST_CHARS[0][0]
     whole = ALONE if len(chosen) == 1 else SHORT
@@ -435,7 +468,7 @@ def _is_within(unit: Unit) -> bool:
     return unit.kind is UnitKind.SENTENCE or unit.marker.startswith(" ")
 
 
-def _pieces(found: Sequence[Unit], block: range, most: int) -> list[range]:
+def _pieces(found: Sequence[Unit], block: range, most: float) -> list[range]:
     """Return the items of a block; each unit of one that is too long, and of text without items."""
     pieces: list[range] = []
     for item in _items(found, block):
@@ -444,7 +477,7 @@ def _pieces(found: Sequence[Unit], block: range, most: int) -> list[range]:
     return pieces
 
 
-def _begun(found: Sequence[Unit], start: int, own: range, most: int, low: int) -> range:
+def _begun(found: Sequence[Unit], start: int, own: range, most: float, low: int) -> range:
     """Return where a block from `start` on, which is too long, is begun: steps at the first one and what
     introduces it, if that leaves room for the answering piece `own`, everything else at that piece."""
     if found[own.start].kind is not UnitKind.STEP or _length(found, range(start, own.stop)) > most:
