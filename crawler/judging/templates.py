@@ -61,6 +61,8 @@ class Template:
     """Titles that many pages have. Their first own heading says what these pages are."""
     shared_headings: frozenset[str] = frozenset()
     """Fingerprints of top headings that several of these pages have, such as "This guide"."""
+    title_begins: tuple[str, ...] = ()
+    """What most titles begin with, such as "Shop | ", separator and all."""
 
     def clean(self, page: Page, first: str = "") -> Page:
         """Return `page` without the text of the rules. A page with nothing else becomes empty. `first` is the
@@ -93,6 +95,7 @@ class Template:
                 "site_name": self.site_name,
                 "titles": sorted(self.titles),
                 "shared_headings": sorted(self.shared_headings),
+                "title_begins": self.title_begins,
             },
             ensure_ascii=False,
             separators=(",", ":"),
@@ -115,6 +118,7 @@ class Template:
                 site_name=stored.get("site_name", ""),
                 titles=frozenset(stored.get("titles", ())),
                 shared_headings=frozenset(stored.get("shared_headings", ())),
+                title_begins=tuple(stored.get("title_begins", ())),
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"not a template: {error!r}") from error
@@ -123,6 +127,9 @@ class Template:
         for end in self.title_ends:
             if title.endswith(end) and len(title) > len(end):
                 return title[: -len(end)]
+        for begin in self.title_begins:
+            if title.startswith(begin) and len(title) > len(begin):
+                return title[len(begin) :]
         # A few titles have another separator than most, and the name of a site may have separators itself.
         for separator in TITLE_SEPARATOR.finditer(title) if self.site_name else ():
             if separator.start() and title[separator.end() :] == self.site_name:
@@ -266,6 +273,7 @@ class TemplateLearner:
         """(language, name of the site as a page declares it or as its title ends)."""
         self._title_ends: dict[str, str] = {}
         """End of a title with its separator -> the name in it."""
+        self._title_begins: Counter[str] = Counter()
         self._headings: Counter[str] = Counter()
         self._titles: Counter[str] = Counter()
 
@@ -287,6 +295,7 @@ class TemplateLearner:
         name = page.title[separators[-1].end() :] if separators else page.site_name
         if separators:
             self._title_ends[page.title[separators[-1].start() :]] = name
+            self._title_begins[page.title[: separators[0].end()]] += 1
         for own in {name, page.site_name} - {""}:
             self._names[page.language, own] += 1
         for heading in {block.heading_path[0] for block in page.blocks if block.heading_path}:
@@ -314,6 +323,7 @@ class TemplateLearner:
         }
         shared = max(_FEWEST_PAGES, len(self._pages) * _SHARED_TITLE / 100)
         named_everywhere = max(_FEWEST_PAGES, len(self._pages) * SHORT / 100)
+        most = max(_FEWEST_PAGES, len(self._pages) * AT_THE_EDGE / 100)
         names = self._site_names({language: len(places) for language, places in groups.items()})
         return Template(
             rules=_without_repeats(rules),
@@ -326,6 +336,13 @@ class TemplateLearner:
             titles=frozenset(title for title, count in self._titles.items() if count >= shared),
             shared_headings=frozenset(
                 fingerprint(text) for text, count in self._headings.items() if count >= _FEWEST_NAMED
+            ),
+            title_begins=tuple(
+                sorted(
+                    begin
+                    for begin, count in self._title_begins.items()
+                    if count >= most or TITLE_SEPARATOR.sub("", begin) in names
+                )
             ),
         )
 
@@ -375,6 +392,7 @@ class TemplateLearner:
             found.site_name or former.site_name,
             former.titles | found.titles,
             former.shared_headings | found.shared_headings,
+            tuple(sorted({*former.title_begins, *found.title_begins})),
         )
 
     def _shares(self, group: frozenset[int]) -> dict[str, int]:

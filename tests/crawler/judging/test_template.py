@@ -353,6 +353,29 @@ def test_a_page_is_called_by_its_heading_if_many_pages_have_its_title() -> None:
     assert read.clean(replace(start, url="https://x.example/")).title == "Lamp Works"
 
 
+@pytest.mark.parametrize(
+    ("titles", "declared", "title", "own_title"),
+    [
+        (["Lamp Works | Lamp {n}"] * 8, "", "Lamp Works | Repairs", "Repairs"),
+        (["Lamp Works - Lamp {n}"] * 5 + ["Lamp {n}"] * 5, "", "Lamp Works - Repairs", "Repairs"),
+        (["Lamp Works | Lamp {n}"] * 3 + ["Lamp {n}"] * 5, "Lamp Works", "Lamp Works | Repairs", "Repairs"),
+        (
+            ["Lamp Works | Lamp {n}"] * 3 + ["Lamp {n}"] * 5,
+            "",
+            "Lamp Works | Repairs",
+            "Lamp Works | Repairs",
+        ),
+        (["Lamp Works | Lamp {n}"] * 8, "", "Repairs | Lamps", "Repairs | Lamps"),
+    ],
+)
+def test_the_sites_name_is_taken_off_titles_that_begin_with_it(titles, declared, title, own_title) -> None:
+    seen = [page(n, own(n), title=one.format(n=n)) for n, one in enumerate(titles)]
+    template = learned([replace(one, site_name=declared) for one in seen])
+    assert Template.from_json(template.to_json()) == template
+    assert template.clean(page(20, own(20), title=title)).title == own_title
+    assert template.clean(page(20, own(20), title="Lamp Works")).title == "Lamp Works"
+
+
 def test_a_title_of_a_few_pages_stays() -> None:
     template = learned([headed(n, "Lamp Works" if n < 4 else f"The lamp {n}") for n in range(20)])
     assert template.clean(headed(20, "Lamp Works")).title == "Lamp Works"
