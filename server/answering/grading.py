@@ -14,6 +14,7 @@ from server.answering.answer_kinds import lacks_requested_fact, requested_facts
 from server.answering.ranking import COMPARISONS, LEARNED, ODDS, RIVAL, SECTION, compared_by, section_features
 from server.answering.understanding.fact_questions import fact_questions
 from server.answering.understanding.question_words import editions, lacks_edition, names, question_words
+from server.answering.understanding.things import lacks_thing
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query
 from server.domain.site_fact import FactKind
@@ -118,7 +119,8 @@ class EvidenceGrader:
             return GradedChunks(themes[:THEMES])
         found = self.answerability(query, chunks)
         kept = [hit for hit in chunks if hit.score >= KEEP * chunks[0].score][:LIMIT]
-        needed = UNSURE * self._floor if self._floor <= DEFAULT_FLOOR and _is_alone(chunks) else self._floor
+        may_answer = self._floor <= DEFAULT_FLOOR and _is_alone(chunks) and not _lacks_thing(query, chunks)
+        needed = UNSURE * self._floor if may_answer else self._floor
         return GradedChunks(kept if chunks and found >= needed else [], found, self._floor)
 
     def unsure(self, query: Query, chunks: Sequence[ScoredChunk]) -> bool:
@@ -143,6 +145,10 @@ class EvidenceGrader:
 def _is_alone(chunks: Sequence[ScoredChunk]) -> bool:
     likely = [hit.scores[ODDS] for hit in chunks if ODDS in hit.scores]
     return len(likely) >= COMPARED and likely[0] == 1.0 and max(likely[1:]) <= ALONE
+
+
+def _lacks_thing(query: Query, chunks: Sequence[ScoredChunk]) -> bool:
+    return lacks_thing(query, [hit.chunk for hit in chunks[:READ]])
 
 
 def answer_features(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity) -> list[float]:
@@ -170,8 +176,11 @@ def answer_features(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity)
 
 
 def _limit(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity) -> float:
-    """Return the maximum answerability: below 1 if a kind of fact is asked for that the first sections have,
-    but of another thing, such as the price of a ticket for a parking space."""
+    """Return the maximum answerability: below 1 if a thing is asked for that the first sections do not
+    mention, or a kind of fact that they have, but of another thing, such as the price of a ticket for a
+    parking space."""
+    if _lacks_thing(query, chunks):
+        return OTHER_THING
     facts = requested_facts(query.text)
     told = [hit for hit in chunks[:READ] if facts and all(fact.search(hit.chunk.text) for fact in facts)]
     if not told:

@@ -63,6 +63,12 @@ def test_phrases_of_several_words_are_replaced_and_are_replacements():
     assert searched("my money back please", refund=4, my=1) == "my refund please"
 
 
+def test_the_words_of_a_known_phrase_are_not_replaced_one_by_one():
+    assert searched("a gift voucher", donat=3, coupon=3) == "a gift voucher"
+    assert searched("a gift voucher", card=3, gift=3) == "a gift card"
+    assert searched("a gift, or a voucher", donat=3, coupon=3) == "a donation, or a coupon"
+
+
 def test_a_phrase_is_not_taken_for_the_one_word_of_it_that_is_searched():
     assert searched("which person", face=4) == "which person", "in person, face to face"
     assert searched("daycare, anyone", child=4, care=2) == "child care, anyone"

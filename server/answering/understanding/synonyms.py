@@ -30,11 +30,16 @@ class SynonymStep:
         unused = self._rarity.unused(list(self._rarity.of(query)))
         if not unused or not language(query.language).synonyms.groups:
             return so_far
-        replaced, end = [], 0
+        replaced, end, read = [], 0, 0
         for start, stop in _phrases(query.text, query.language):
-            if start >= end and (said := self._said(query.text[start:stop], query.language, unused)):
+            if start < read:
+                continue
+            phrase = query.text[start:stop]
+            if said := self._said(phrase, query.language, unused):
                 replaced += [query.text[end:start], said]
                 end = stop
+            if said or len(phrase.split()) > 1:  # a "gift voucher" is no donation, and no code of discount
+                read = stop
         if not replaced:
             return so_far
         return replace(so_far, query=replace(query, text="".join(replaced) + query.text[end:]))

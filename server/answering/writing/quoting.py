@@ -21,6 +21,7 @@ from server.answering.answer_kinds import expected_facts, is_name
 from server.answering.ranking import ODDS, RIVAL, last_heading
 from server.answering.shortcuts.overview import is_prose
 from server.answering.understanding.discourse import introduces, is_label, refers_back
+from server.answering.understanding.things import lacks_thing
 from server.answering.verifying.untrusted import trusted_units
 from server.answering.writing.evidence import CLEAR, Evidence, Support
 from server.answering.writing.quotation import Quotation, escape_markdown, heading_link, markdown_link
@@ -137,6 +138,7 @@ class QuotingWriter:
         def worth(source: int) -> float:
             hit = chunks[source]
             lacking = sum(not fact.search(hit.chunk.text) for fact in facts)
+            lacking += lacks_thing(query, [hit.chunk])
             return (hit.score + SUPPORT * best[source].score) * LACKING**lacking
 
         order = sorted(best, key=worth, reverse=True)

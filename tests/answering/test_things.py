@@ -1,0 +1,94 @@
+"""A section that does not mention the thing that is asked for, such as parking, is no answer."""
+
+import pytest
+
+from server.answering.grading import DEFAULT_FLOOR, OTHER_THING, UNSURE, EvidenceGrader
+from server.answering.ranking import ODDS
+from server.answering.understanding.glossary import words
+from server.answering.understanding.things import THINGS, asked_things, lacks_thing
+from server.answering.writing.quoting import QuotingWriter
+from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.question import Query, Question
+from server.languages.loader import languages
+from server.retrieval.rarity import Rarity
+from tests.equal_words import EqualWords
+
+
+def section(text, heading="The mill", language="en"):
+    return Chunk(text, "https://mill.example/", "The mill", (heading,), text, 0, language)
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "other", "answer"),
+    [
+        ("en", "where can I park my car?", "Trams stop at the mill.", "The garage has a car park of 40 places."),
+        ("en", "can my dog come along?", "Children may come along.", "Pets wait at the door."),
+        ("en", "is there a dress code?", "Parties begin at eight.", "Wear what you like."),
+        ("en", "do I get my money back?", "Tickets are sold at the door.", "You can cancel until May."),
+        ("de", "Gibt es einen Gepäckraum, ein Schließfach?", "Die Mühle hat zwei Räume.", "Gepäck bleibt hier."),
+        ("es", "¿Se puede fumar?", "El molino abre a las diez.", "Fumar está prohibido en el molino."),
+        ("fr", "Où garer ma voiture ?", "Le tram s’arrête au moulin.", "Le parking est devant le moulin."),
+        ("pt", "Posso levar meu cachorro?", "O moinho abre às dez.", "Um cachorro pequeno pode entrar."),
+        ("ru", "Где парковка?", "Мельница открыта с десяти.", "Парковка перед мельницей."),
+        ("ja", "駐車場はありますか？", "水車小屋は十時に開きます。", "駐車場は水車小屋の前です。"),
+        ("ko", "주차 되나요?", "방앗간은 열 시에 엽니다.", "주차는 방앗간 앞에 하세요."),
+        ("zh", "可以停车吗？", "磨坊十点开门。", "磨坊前面可以停车。"),
+        ("ar", "أين موقف السيارات؟", "تفتح الطاحونة في العاشرة.", "موقف السيارات أمام الطاحونة."),
+    ],
+)  # fmt: skip
+def test_what_does_not_mention_the_thing_lacks_it(language, question, other, answer):
+    query = Query(question, language)
+    assert lacks_thing(query, [section(other, language=language)])
+    assert not lacks_thing(query, [section(other, language=language), section(answer, language=language)])
+
+
+def test_a_thing_is_found_in_the_language_of_the_page_and_in_its_headings():
+    query = Query("where can I park?", "en")
+    assert not lacks_thing(query, [section("Vor der Mühle.", "Parkplatz", "de")])
+    assert lacks_thing(query, [section("Vor der Mühle.", "Eingang", "de")])
+    assert not lacks_thing(query, [section("Kvarnen.", "Ingång", "sv")]), "its words are not known"
+
+
+@pytest.mark.parametrize(
+    "question", ["when do you open?", "how do I pay?", "is my animation too fast?", "who are you?"]
+)
+def test_other_questions_ask_for_no_thing(question):
+    assert asked_things(Query(question, "en")) == []
+
+
+def test_every_thing_and_what_may_be_said_instead_is_in_the_glossary():
+    concepts = {concept for thing, others in THINGS.items() for concept in (thing, *others)}
+    with_glossary = [code for code, one in languages().items() if one.glossary]
+    assert len(with_glossary) >= 10
+    assert [(code, one) for one in concepts for code in with_glossary if not words(one, code)] == []
+
+
+def hit(text, score, heading="The mill", likely=1.0):
+    scores = {"tokens": 5.0, "headline": 5.0, "sentence": 0.9, ODDS: likely}
+    return ScoredChunk(section(text, heading), score, scores, sentence=text)
+
+
+def test_the_answerability_of_what_lacks_the_thing_is_low_and_it_is_not_shown_even_alone():
+    grader = EvidenceGrader(Rarity(EqualWords()))
+    query = Query("where do I park at the mill", "en")
+    near = [
+        hit("You arrive at the mill by tram.", 0.9),
+        *(hit(f"Hall {n}.", 0.1, likely=0.1) for n in range(10)),
+    ]
+    assert grader.answerability(query, near) == OTHER_THING
+    assert UNSURE * DEFAULT_FLOOR < OTHER_THING < DEFAULT_FLOOR, "it is named as near"
+    assert grader.keep(query, near) == []
+    assert grader.keep(query, [near[0], hit("You park behind the mill.", 0.8)])
+
+
+def test_of_the_sections_the_one_that_mentions_the_thing_is_shown_first():
+    question, query = (
+        Question("where do I park at the mill", "mill"),
+        Query("where do I park at the mill", "en"),
+    )
+    hits = [
+        hit("At the mill you arrive by tram.", 0.9, "Trams"),
+        hit("A garage for cars is next door.", 0.85, "Parking"),
+    ]
+    first = next(QuotingWriter(Rarity(EqualWords())).write(question, query, hits))
+    assert "next door" in first.text
