@@ -8,7 +8,7 @@ language.
 from collections.abc import Sequence
 from functools import lru_cache
 
-from server.answering.understanding.glossary import languages, look_up
+from server.answering.understanding.glossary import languages, look_up, words
 from server.domain.chunk import Chunk
 from server.domain.question import Query
 
@@ -69,9 +69,15 @@ def asked_things(query: Query) -> list[frozenset[str]]:
 
 @lru_cache(maxsize=1000)
 def _asked(text: str, language: str) -> list[frozenset[str]]:
-    asked = (found.concepts for found in look_up(text, language))
-    things = ([one for one in concepts if one in THINGS] for concepts in asked)
-    return [frozenset(one + [other for thing in one for other in THINGS[thing]]) for one in things if one]
+    asked = []
+    for found in look_up(text, language):
+        things = [concept for concept in found.concepts if concept in THINGS]
+        meant = frozenset(things).union(*(THINGS[thing] for thing in things))
+        said = text[found.start : found.end].lower()
+        is_one = any(said in map(str.lower, words(thing, language)) for thing in things)
+        if is_one or (things and meant.issuperset(found.concepts)):  # "recibir" is no receipt ("recibo")
+            asked.append(meant)
+    return asked
 
 
 def lacks_thing(query: Query, chunks: Sequence[Chunk]) -> bool:
