@@ -9,6 +9,7 @@ Rules:
   a token of its own.
 - Identifiers are tokens, and so are their parts: `max_connections` -> max_connections, max,
   connect. The same applies to `__init__`, `os.path.join`, `--allow-private`, `CamelCase` and `COVID-19`.
+  An abbreviation in the plural also gives its singular: `PDFs` -> pdfs, pdf.
   Versions also give the versions that they belong to: `3.11.4` -> 3.11.4, 3.11, 3.
 
 The language of a short query is uncertain. A page is therefore stemmed in its own language, and a query in
@@ -48,7 +49,7 @@ _RAW_SPACED = re.compile(
 _SPECIAL = re.compile(f"[{UNSPACED}{MARKS}]")
 _SEPARATOR = re.compile(r"[._\-'’]+")
 _VERSION = re.compile(r"[vV]?(\d+(?:\.\d+)+)")
-_INNER_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+|\d+")
+_INNER_WORDS = re.compile(r"[A-Z]{2,}(?=s(?![a-z]))|[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+|\d+")
 _SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 _STOP_FORMS = {
     language: words | {fold(word) for word in words} | {word.translate(_SPELLED_OUT) for word in words}
@@ -181,7 +182,8 @@ def _plain(word: str, language: str, stop_language: str) -> tuple[str, ...]:
     if has_digit or (word.isascii() and not word.islower()):
         inner = [part for part in _INNER_WORDS.findall(word) if len(part) > 1]
         if len(inner) > 1 or (inner and inner[0].isalpha() and len(inner[0]) < len(word)):
-            return (*found, *(_stemmed(part.lower(), own) for part in inner if part.lower() not in stops))
+            parts = (_stemmed(part.lower(), own) for part in inner if part.lower() not in stops)
+            return (*found, *(part for part in parts if part not in found))
     return found
 
 

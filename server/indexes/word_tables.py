@@ -76,7 +76,7 @@ word_sites = Table(
     Column("version", Integer, nullable=False),
 )
 """The `VERSION` with which a site's words were indexed; 0 while they are being indexed again."""
-VERSION = 3
+VERSION = 4
 """Raise it with every change to the stored data of a chunk: its tokens, their weights, its written words."""
 
 
