@@ -48,14 +48,16 @@ class ServerFailed(Exception):
 
 
 def _ports() -> Iterator[int]:
-    """The ports of this process, each once: 2,600 of its own, from a place by chance.
+    """The ports of this process, each once: a range of its own, from a place by chance.
 
     All are below 32768: from there on a system gives ports to outgoing connections and to those who
     ask for any port, and a server that takes seconds to start would find its port taken.
     """
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw7").removeprefix("gw")) % 8
-    first, begin = 11_000 + 2_600 * worker, random.randrange(2_600)
-    return (first + (begin + more) % 2_600 for more in range(2_600))
+    ranges = 1 + int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "0"))  # the last one is for no worker
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", f"gw{ranges - 1}").removeprefix("gw"))
+    size = 20_000 // ranges
+    first, begin = 11_000 + size * number, random.randrange(size)
+    return (first + (begin + more) % size for more in range(size))
 
 
 _PORTS = _ports()
@@ -67,7 +69,7 @@ def free_port() -> int:
         with socket.socket() as probe, suppress(OSError):
             probe.bind((HOST, port))
             return port
-    raise ServerFailed("no port is left between 11000 and 31799")
+    raise ServerFailed("no port is left between 11000 and 31000")
 
 
 class _Handler(WSGIRequestHandler):

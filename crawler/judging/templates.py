@@ -128,7 +128,7 @@ class Template:
             if title.endswith(end) and len(title) > len(end):
                 return title[: -len(end)]
         for begin in self.title_begins:
-            if title.startswith(begin) and len(title) > len(begin):
+            if title.startswith(begin) and any(map(str.isalpha, title[len(begin) :])):
                 return title[len(begin) :]
         # A few titles have another separator than most, and the name of a site may have separators itself.
         for separator in TITLE_SEPARATOR.finditer(title) if self.site_name else ():
@@ -295,7 +295,8 @@ class TemplateLearner:
         name = page.title[separators[-1].end() :] if separators else page.site_name
         if separators:
             self._title_ends[page.title[separators[-1].start() :]] = name
-            self._title_begins[page.title[: separators[0].end()]] += 1
+            if separators[0][0] != separators[0][0].strip():  # "Col·lecció" is one word
+                self._title_begins[page.title[: separators[0].end()]] += 1
         for own in {name, page.site_name} - {""}:
             self._names[page.language, own] += 1
         for heading in {block.heading_path[0] for block in page.blocks if block.heading_path}:
@@ -323,7 +324,6 @@ class TemplateLearner:
         }
         shared = max(_FEWEST_PAGES, len(self._pages) * _SHARED_TITLE / 100)
         named_everywhere = max(_FEWEST_PAGES, len(self._pages) * SHORT / 100)
-        most = max(_FEWEST_PAGES, len(self._pages) * AT_THE_EDGE / 100)
         names = self._site_names({language: len(places) for language, places in groups.items()})
         return Template(
             rules=_without_repeats(rules),
@@ -341,7 +341,7 @@ class TemplateLearner:
                 sorted(
                     begin
                     for begin, count in self._title_begins.items()
-                    if count >= most or TITLE_SEPARATOR.sub("", begin) in names
+                    if count >= named_everywhere or TITLE_SEPARATOR.sub("", begin) in names
                 )
             ),
         )
@@ -392,7 +392,7 @@ class TemplateLearner:
             found.site_name or former.site_name,
             former.titles | found.titles,
             former.shared_headings | found.shared_headings,
-            tuple(sorted({*former.title_begins, *found.title_begins})),
+            former.title_begins or (found.title_begins if unchanged < _FEWEST_PAGES else ()),
         )
 
     def _shares(self, group: frozenset[int]) -> dict[str, int]:

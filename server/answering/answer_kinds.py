@@ -41,6 +41,11 @@ _WHOM_TO_ASK = (
 )
 
 
+def says_price(text: str) -> bool:
+    """Return whether an amount of money or a percentage occurs in a text."""
+    return "%" in text or _KINDS[0][1].search(text) is not None
+
+
 @lru_cache(maxsize=1000)
 def requested_facts(question: str) -> tuple[re.Pattern[str], ...]:
     """Return a pattern for each kind of fact that the question asks for and an answer must contain."""

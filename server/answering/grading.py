@@ -180,7 +180,8 @@ def _limit(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity) -> float
     mention, or a kind of fact that they have, but of another thing, such as the price of a ticket for a
     parking space."""
     if _lacks_thing(query, chunks):
-        return OTHER_THING
+        is_near = chunks[0].scores.get("sentence", 0.0) >= NEAR_THING
+        return IN_OTHER_WORDS if is_near else OTHER_THING
     facts = requested_facts(query.text)
     told = [hit for hit in chunks[:READ] if facts and all(fact.search(hit.chunk.text) for fact in facts)]
     if not told:

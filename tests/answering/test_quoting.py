@@ -215,21 +215,41 @@ def test_a_section_that_is_shown_whole_has_no_ellipsis(neighbour, shown):
 
 
 TIPS = (
-    "Polish brass with lemon once a month, and it will shine like gold.",
-    "Keep the wick short: a wick of five millimetres burns without soot.",
+    "Polish brass with lemon once a month, and it will shine like gold in the dark of the long winter evenings.",
+    "Keep the wick short: a wick of five millimetres burns without soot, and saves paraffin for many an hour.",
     "Store paraffin in a dark place, where no sun can warm the bottle.",
+    "Open the window after an hour, because the flame needs the air that you breathe.",
+    "Clean the glass with old newspaper, never with soap, which leaves stripes.",
+    "Fill the lamp by day, when you see what you do.",
 )
 
 
+def listed(*items, before="You should do this:\n\n", after=""):
+    return before + "\n".join(f"- {item}" for item in items) + after
+
+
 def test_one_tip_of_many_answers_alone_below_what_introduces_them():
-    text = f"You should do this:\n\n- {TIPS[0]}\n- {TIPS[1]}\n- {TIPS[2]}"
-    assert written("which wick burns without soot?", text) == f"You should do this:\n\n…\n\n- {TIPS[1]}\n\n…"
-    assert TIPS[2] in written("what should I do?", text), "all of them are asked for"
-    few = f"You should do this:\n\n- {TIPS[0]}\n- {TIPS[1]}"
-    assert TIPS[0] in written("which wick burns without soot?", few), "two are no long list"
-    names = text.replace("and it will shine like gold", "").replace(", where no sun can warm the bottle", "")
-    short = names.replace(": a wick of five millimetres burns without soot", "")
-    assert "brass" in written("which wick is short?", short), "short items say little by themselves"
+    asked = "which wick burns without soot?"
+    assert written(asked, listed(*TIPS)) == f"You should do this:\n\n…\n\n- {TIPS[1]}\n\n…"
+    shown = written("how do I polish brass in the dark winter?", listed(*TIPS, before="Never do this:\n\n"))
+    assert shown == f"Never do this:\n\n- {TIPS[0]}\n\n…", "it would say the opposite"
+    assert written(asked, listed(*TIPS, before="")) == f"…\n\n- {TIPS[1]}\n\n…"
+    assert TIPS[2] in written("what should I do?", listed(*TIPS)), "all of them are asked for"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        listed(*TIPS[:4]),
+        listed(*TIPS, before="The following is forbidden in this house.\n\n"),
+        listed(*TIPS, after="\n\nNone of this is allowed on Sundays."),
+        listed(*(tip.replace(".", ", and") for tip in TIPS)),
+        listed(*TIPS[:2], "After that, " + TIPS[2].lower(), *TIPS[3:]),
+    ],
+    ids=["a short list", "a sentence before them", "a sentence after them", "one sentence", "refers back"],
+)
+def test_an_item_is_not_shown_without_those_that_it_needs(text):
+    assert TIPS[2][8:60].lower() in written("which wick burns without soot?", text).lower()
 
 
 def test_the_rest_of_a_long_list_comes_with_what_introduces_it():

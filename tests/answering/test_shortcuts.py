@@ -151,6 +151,7 @@ def put_start_page(content, *texts):
         "Lantern Shop has lamps for every room of the house.",
         "Our mission is light for everybody in this town.",
         "It is run by volunteers from all over the country.",
+        "Lantern Shop keeps your data safe on its own servers in Iceland.",
         "It’s run by volunteers from all over the country, like us.",
         "“Lantern Shop” offers courses in mending lamps to everybody in town.",
         "Wir sind Ihr Partner für Lampen und Licht in ganz Bayern.",
@@ -176,6 +177,7 @@ def test_without_a_definition_an_overview_begins_where_the_site_speaks_of_itself
     "said",
     [
         "“We help people who like old lamps to mend them”, says Peter.",
+        "“Lantern Shop changed my life for ever and a day”, says Peter.",
         "We offer jobs and are hiring menders of old lamps in town.",
         "We build our pages for new browsers, so please install one.",
         "We use reCAPTCHA, and we provide its rules on another page.",

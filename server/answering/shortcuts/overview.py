@@ -34,8 +34,8 @@ _PRESENTS = compiled(alternatives(lambda one: one.sentences.presents))
 _NOTICES = compiled(alternatives(lambda one: one.sentences.notices))
 _LETTER = "[0-9a-zß-\u024f\u0370-\u052f]"
 """A letter of a script with spaces between words."""
-_SPOKEN = "\"“„«»‘'「『"
-"""Signs with which words of others begin."""
+_SPOKEN = "\"“”„«»‘’'「」『』"
+"""Signs with which words of others begin, or end."""
 _LEGAL = compiled("©|" + alternatives(lambda one: one.key_pages.legal))
 
 
@@ -114,11 +114,12 @@ def _plain(text: str) -> str:
 
 def _presents(sentence: str, title: str) -> bool:
     """Return whether the site speaks of itself in a sentence, or is what the sentence is about."""
-    place = _place(sentence, title)
-    is_of_others = sentence[0] in _SPOKEN and place != 1  # the name of a site may stand in quotation marks
-    if is_of_others or _NOTICES.search(sentence):
+    is_name = sentence[1 + len(title) :][:1] in _SPOKEN  # the name of a site may stand in quotation marks
+    if sentence[0] in _SPOKEN and not is_name:
         return False
-    return 0 <= place <= AT_FIRST or bool(_PRESENTS.search(sentence))
+    if _PRESENTS.search(sentence) and not _NOTICES.search(sentence):
+        return True
+    return 0 <= _place(sentence, title) <= AT_FIRST and not _NOTICES.search(sentence)
 
 
 def _place(sentence: str, title: str) -> int:

@@ -73,6 +73,8 @@ SHORTEST_NAME = 5
 SAYS = 6
 """Words from which on the introduction of a list may be marked: "Exceptions:" says nothing."""
 
+_GOES_ON = re.compile(r"(?:[,;:]|\b(?:and|or|und|oder|et|ou|y|e|o|и|или))\s*$", re.IGNORECASE)
+"""An item of a sentence, or of steps or conditions that count together, ends so."""
 _HOME = re.compile(r"/?(?:(?:index|home|default)(?:\.\w+)?)?/?")
 _WIDE = re.compile("[\u2e80-\U0010ffff]")
 
@@ -280,6 +282,8 @@ def _section(
         text = f"… {text}" if shown[0].kind is UnitKind.SENTENCE else f"…\n\n{text}"
     introduction = _introduction(found, places.start)
     if introduction is not None and introduction in before:
+        is_first = found[places.start - 1] is introduction
+        text = text.removeprefix("…\n\n") if is_first else text
         text = f"{replace(quotation, units=[introduction]).markdown}\n\n{text}"
     if room.goes_on or _is_cut(found[places.stop :]):
         is_prose = shown[-1].kind is UnitKind.SENTENCE and not shown[-1].marker
@@ -303,22 +307,32 @@ def _is_any(support: Support) -> bool:
 
 
 def _introduction(found: Sequence[Unit], start: int) -> Unit | None:
-    """Return what introduces the list of which the first items, before `start`, are not shown: it says what
-    the others are, such as "You cannot bring:"."""
+    """Return what introduces the list from which items from `start` on are shown: it says what they are, such
+    as "You cannot bring:"."""
     first = next(place for place, unit in enumerate(found) if unit.block == found[start].block)
-    if first in (0, start) or found[start].kind not in LISTED or not introduces(found[first - 1].text):
+    if not first or found[start].kind not in LISTED or not introduces(found[first - 1].text):
         return None
     return found[first - 1] if _size(found[first - 1].text) <= LONGEST_LEAD else None
 
 
 def _entry(found: Sequence[Unit], best: Support) -> range | None:
-    """Return the item with the answer, if it is one of a list of entries that say something by themselves."""
+    """Return the item with the answer, if it is one of a long list of entries that say something by
+    themselves: none goes on in the next one or refers to the one before, and only an introduction is said of
+    them all."""
     if best.announced_by is not None or best.unit.kind is UnitKind.STEP:
         return None
     block = [place for place, unit in enumerate(found) if unit.block == best.unit.block]
     whole = range(block[0], block[-1] + 1)
     items = [item for item in _items(found, whole) if found[item.start].kind is UnitKind.ITEM]
-    if len(items) < ENTRIES or _length(found, whole) < ENTRY * len(items):
+    if len(items) < ENTRIES or _length(found, whole) < max(SHORT, ENTRY * len(items)):
+        return None
+    if any(
+        _GOES_ON.search(found[item.stop - 1].text) or refers_back(found[item.start].quote) for item in items
+    ):
+        return None
+    before = found[whole.start - 1] if whole.start else None
+    is_led = before is None or (introduces(before.text) and _size(before.text) <= LONGEST_LEAD)
+    if not is_led or any(unit.kind is UnitKind.SENTENCE for unit in found[whole.stop :]):
         return None
     own = next((item for item in items if best.position in item), range(0))
     return own if ENTRY <= _length(found, own) <= SHORT else None

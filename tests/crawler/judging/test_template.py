@@ -357,7 +357,7 @@ def test_a_page_is_called_by_its_heading_if_many_pages_have_its_title() -> None:
     ("titles", "declared", "title", "own_title"),
     [
         (["Lamp Works | Lamp {n}"] * 8, "", "Lamp Works | Repairs", "Repairs"),
-        (["Lamp Works - Lamp {n}"] * 5 + ["Lamp {n}"] * 5, "", "Lamp Works - Repairs", "Repairs"),
+        (["Lamp Works - Lamp {n}"] * 9 + ["Lamp {n}"] * 2, "", "Lamp Works - Repairs", "Repairs"),
         (["Lamp Works | Lamp {n}"] * 3 + ["Lamp {n}"] * 5, "Lamp Works", "Lamp Works | Repairs", "Repairs"),
         (
             ["Lamp Works | Lamp {n}"] * 3 + ["Lamp {n}"] * 5,
@@ -366,6 +366,9 @@ def test_a_page_is_called_by_its_heading_if_many_pages_have_its_title() -> None:
             "Lamp Works | Repairs",
         ),
         (["Lamp Works | Lamp {n}"] * 8, "", "Repairs | Lamps", "Repairs | Lamps"),
+        (["Lamp Works | Lamp {n}"] * 8, "", "Lamp Works | 2031", "Lamp Works | 2031"),
+        (["Blog | Lamp {n}"] * 12 + ["Lamp {n}"] * 8, "", "Blog | Jobs", "Blog | Jobs"),
+        (["Col·lecció {n}"] * 8, "", "Col·lecció permanent", "Col·lecció permanent"),
     ],
 )
 def test_the_sites_name_is_taken_off_titles_that_begin_with_it(titles, declared, title, own_title) -> None:
