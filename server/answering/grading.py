@@ -61,6 +61,9 @@ another thing."""
 NEAR_THING = 0.4
 """A section with a sentence that is so near to the question may be about the thing in other words, such as
 "kids" and "children"."""
+NEAR_WITHOUT = 0.5
+"""A first section with such a sentence may speak of the thing that is asked for in words that are not in the
+glossary."""
 SAYS_IT = 0.7
 """A section about the thing with a sentence that is so near to the question answers it, although its amount
 is not recognised, such as "three euros"."""
@@ -180,7 +183,7 @@ def _limit(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity) -> float
     mention, or a kind of fact that they have, but of another thing, such as the price of a ticket for a
     parking space."""
     if _lacks_thing(query, chunks):
-        is_near = chunks[0].scores.get("sentence", 0.0) >= NEAR_THING
+        is_near = chunks[0].scores.get("sentence", 0.0) >= NEAR_WITHOUT
         return IN_OTHER_WORDS if is_near else OTHER_THING
     facts = requested_facts(query.text)
     told = [hit for hit in chunks[:READ] if facts and all(fact.search(hit.chunk.text) for fact in facts)]

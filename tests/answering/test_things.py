@@ -2,7 +2,7 @@
 
 import pytest
 
-from server.answering.grading import DEFAULT_FLOOR, NEAR_THING, OTHER_THING, UNSURE, EvidenceGrader
+from server.answering.grading import DEFAULT_FLOOR, NEAR_WITHOUT, OTHER_THING, UNSURE, EvidenceGrader
 from server.answering.ranking import ODDS
 from server.answering.understanding.glossary import words
 from server.answering.understanding.things import THINGS, asked_things, lacks_thing
@@ -102,7 +102,7 @@ def test_the_answerability_of_what_lacks_the_thing_is_low_and_it_is_not_shown_ev
     assert grader.answerability(query, near) == OTHER_THING
     assert UNSURE * DEFAULT_FLOOR < OTHER_THING < DEFAULT_FLOOR, "it is named as near"
     assert grader.keep(query, near) == []
-    in_other_words = [hit("Leave your car by the mill.", 0.9, nearness=NEAR_THING)]
+    in_other_words = [hit("Leave your car by the mill.", 0.9, nearness=NEAR_WITHOUT)]
     assert grader.grade(query, in_other_words).is_doubtful, "it is shown, but with doubt"
     assert grader.keep(query, [near[0], hit("You park behind the mill.", 0.8)])
 
