@@ -114,7 +114,7 @@ def _plain(text: str) -> str:
 
 def _presents(sentence: str, title: str) -> bool:
     """Return whether the site speaks of itself in a sentence, or is what the sentence is about."""
-    is_name = sentence[1 + len(title) :][:1] in _SPOKEN  # the name of a site may stand in quotation marks
+    is_name = sentence[1 + len(title) :][:1] in _SPOKEN  # the name of a site may be in quotation marks
     if sentence[0] in _SPOKEN and not is_name:
         return False
     if _PRESENTS.search(sentence) and not _NOTICES.search(sentence):

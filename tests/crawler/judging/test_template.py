@@ -379,6 +379,19 @@ def test_the_sites_name_is_taken_off_titles_that_begin_with_it(titles, declared,
     assert template.clean(page(20, own(20), title="Lamp Works")).title == "Lamp Works"
 
 
+def test_new_pages_of_one_section_do_not_name_the_site() -> None:
+    def titled(begin: str) -> TemplateLearner:
+        learner = TemplateLearner()
+        for n in range(30):
+            learner.add(page(n, title=f"{begin}Lamp {n}"))
+        return learner
+
+    named, bare = titled("Lamp Works | ").template(), titled("").template()
+    assert titled("Blog | ").renewed(bare, unchanged=500).title_begins == ()
+    assert titled("Lamp Works | ").renewed(bare).title_begins == ("Lamp Works | ",)
+    assert titled("Blog | ").renewed(named).title_begins == ("Lamp Works | ",), "it keeps its name"
+
+
 def test_a_title_of_a_few_pages_stays() -> None:
     template = learned([headed(n, "Lamp Works" if n < 4 else f"The lamp {n}") for n in range(20)])
     assert template.clean(headed(20, "Lamp Works")).title == "Lamp Works"
