@@ -99,7 +99,7 @@ def _as_tuple(value: Any) -> Any:
     return tuple(map(_as_tuple, value)) if isinstance(value, list) else value
 
 
-READING = 13
+READING = 14
 """Version of how pages and files are read. Raise it with a change that shall reach unchanged ones too: the
 next crawl of each site reads them again."""
 

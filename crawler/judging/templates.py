@@ -273,7 +273,8 @@ class TemplateLearner:
         """(language, name of the site as a page declares it or as its title ends)."""
         self._title_ends: dict[str, str] = {}
         """End of a title with its separator -> the name in it."""
-        self._title_begins: Counter[str] = Counter()
+        self._title_begins: Counter[tuple[str, str]] = Counter()
+        """(beginning of a title with its separator, the name in it)."""
         self._headings: Counter[str] = Counter()
         self._titles: Counter[str] = Counter()
 
@@ -295,8 +296,9 @@ class TemplateLearner:
         name = page.title[separators[-1].end() :] if separators else page.site_name
         if separators:
             self._title_ends[page.title[separators[-1].start() :]] = name
-            if separators[0][0] != separators[0][0].strip():  # "Col·lecció" is one word
-                self._title_begins[page.title[: separators[0].end()]] += 1
+        for one in separators:
+            if one[0] != one[0].strip():  # "Col·lecció" is one word
+                self._title_begins[page.title[: one.end()], page.title[: one.start()]] += 1
         for own in {name, page.site_name} - {""}:
             self._names[page.language, own] += 1
         for heading in {block.heading_path[0] for block in page.blocks if block.heading_path}:
@@ -337,12 +339,10 @@ class TemplateLearner:
             shared_headings=frozenset(
                 fingerprint(text) for text, count in self._headings.items() if count >= _FEWEST_NAMED
             ),
-            title_begins=tuple(
-                sorted(
-                    begin
-                    for begin, count in self._title_begins.items()
-                    if count >= named_everywhere or TITLE_SEPARATOR.sub("", begin) in names
-                )
+            title_begins=_longest_first(
+                begin
+                for (begin, name), count in self._title_begins.items()
+                if count >= named_everywhere or name in names
             ),
         )
 
@@ -392,7 +392,10 @@ class TemplateLearner:
             found.site_name or former.site_name,
             former.titles | found.titles,
             former.shared_headings | found.shared_headings,
-            former.title_begins or (found.title_begins if unchanged < _FEWEST_PAGES else ()),
+            # With pages as before, those seen may be new pages of one section.
+            former.title_begins
+            if unchanged >= _FEWEST_PAGES
+            else _longest_first({*former.title_begins, *found.title_begins}),
         )
 
     def _shares(self, group: frozenset[int]) -> dict[str, int]:
@@ -412,6 +415,10 @@ class TemplateLearner:
             urls = [self._pages[place][0] for place in self._found[found]]
             keepers[min(urls, key=_distance)].add(found)
         return {url: frozenset(prints) for url, prints in sorted(keepers.items())}
+
+
+def _longest_first(begins: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(begins, key=lambda begin: (-len(begin), begin)))
 
 
 def _fingerprints(blocks: tuple[Block, ...]) -> dict[str, bool]:

@@ -179,11 +179,13 @@ def answer_features(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity)
 
 
 def _limit(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity) -> float:
-    """Return the maximum answerability: below 1 if a thing is asked for that the first sections do not
-    mention, or a kind of fact that they have, but of another thing, such as the price of a ticket for a
-    parking space."""
+    """Return the maximum answerability: below 1 if the first sections mention none of the things that are
+    asked for, or have the kind of fact that is asked for, but of another thing, such as the price of a ticket
+    for a parking space."""
     if _lacks_thing(query, chunks):
-        is_near = chunks[0].scores.get("sentence", 0.0) >= NEAR_WITHOUT
+        # Where sentences are not compared, nothing tells whether it is mentioned in words of its own.
+        is_compared = compared_by(chunks[:1]) in ("tokens", "sentences")
+        is_near = not is_compared or chunks[0].scores.get("sentence", 0.0) >= NEAR_WITHOUT
         return IN_OTHER_WORDS if is_near else OTHER_THING
     facts = requested_facts(query.text)
     told = [hit for hit in chunks[:READ] if facts and all(fact.search(hit.chunk.text) for fact in facts)]

@@ -25,7 +25,7 @@ from itertools import chain, repeat
 from unicodedata import normalize
 
 from server.languages.scripts import MARKS, UNSPACED, UNSPACED_CHARACTER, fold
-from server.languages.stems import language_of_word, stem
+from server.languages.stems import language_of_word, stem, without_article
 from server.languages.stop_words import STOP_WORDS
 from server.languages.unspaced import asked_pairs, pairs, singles
 
@@ -55,8 +55,6 @@ _STOP_FORMS = {
     language: words | {fold(word) for word in words} | {word.translate(_SPELLED_OUT) for word in words}
     for language, words in STOP_WORDS.items()
 }
-_ARTICLE = re.compile(r"^(?:[\u0648\u0641]?[\u0628\u0643]?\u0627\u0644|[\u0648\u0641]?\u0644\u0644)(?=\w{3})")
-"""Arabic "the", alone or after "and", "so", "in", "as", "for"."""
 _TURKISH = str.maketrans({"I": "ı", "İ": "i"})
 _NO_STOP_WORDS: frozenset[str] = frozenset()
 
@@ -189,8 +187,7 @@ def _plain(word: str, language: str, stop_language: str) -> tuple[str, ...]:
 
 def _stemmed(word: str, language: str) -> str:
     if language == "ar":
-        # The stemmer removes other endings from a word with the article than without it.
-        word = _ARTICLE.sub("", fold(word))
+        word = without_article(fold(word), language)
     stemmed = stem(word, language) if word.isalpha() or not word.isascii() else word
     return fold(stemmed)[:LONGEST_TOKEN]
 

@@ -1,5 +1,6 @@
 """Stems words with Snowball, by the language of the text and the script of the word."""
 
+import re
 import threading
 
 import Stemmer
@@ -21,6 +22,8 @@ _USUAL = {
 }  # fmt: skip
 """Language assumed for a word whose script is not that of the text's language."""
 
+_ARTICLE = re.compile(r"^(?:[\u0648\u0641]?[\u0628\u0643]?\u0627\u0644|[\u0648\u0641]?\u0644\u0644)(?=\w{3})")
+"""Arabic "the", alone or after "and", "so", "in", "as", "for"."""
 
 _stemmers = threading.local()
 """One stemmer per algorithm and thread, because a Snowball stemmer has internal state."""
@@ -32,6 +35,12 @@ def language_of_word(word: str, language: str) -> str:
     if language and script_of_language(language) == script:
         return language
     return _USUAL.get(script, "")
+
+
+def without_article(word: str, language: str) -> str:
+    """Return an Arabic word without its article, with which the stemmer removes other endings; any other word
+    as it is."""
+    return _ARTICLE.sub("", word) if language == "ar" else word
 
 
 def stem(word: str, language: str) -> str:

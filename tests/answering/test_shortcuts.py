@@ -182,6 +182,9 @@ def test_without_a_definition_an_overview_begins_where_the_site_speaks_of_itself
         "We build our pages for new browsers, so please install one.",
         "We use reCAPTCHA, and we provide its rules on another page.",
         "We care about your privacy and about how your data is used.",
+        "We are committed to protecting your privacy on all our pages.",
+        "We provide this notice to explain how we use your data here.",
+        "“We help people who mend lamps.”",
         "The company was fined last year for a leak of lamp oil.",
         "We serve lunch from noon to two on all days except Monday.",
         "Wir bieten ein gutes Gehalt und viele Lampen in der Werkstatt.",
@@ -207,12 +210,21 @@ def test_news_notices_and_what_others_say_do_not_describe_the_site(site, content
         ("Haus", "Hausärzte bieten am Montag eine Sprechstunde im Dorf an."),
         ("Müll", "Müllöfen werden am Montag in der ganzen Stadt gereinigt."),
         ("Лампа", "Лампада стоит в углу большой комнаты у окна."),
+        ("Mill", "“That’s why we help people to mend their old lamps”, says Peter."),
+        ("The Royal Association of Lamp Menders", "“We help people who mend lamps.”"),
     ],
 )
 def test_a_site_is_not_named_by_a_part_of_a_word(site, content, title, said):
     put_start_page(content, said)
     overview = made(Overview, replace(site, title=title), content)
     assert ask(overview, "What is this site about?").citations == ()
+
+
+def test_the_name_of_a_site_may_begin_with_an_apostrophe(site, content):
+    said = "’t Hof helpt mensen uit de hele stad met oude lampen."
+    put_start_page(content, said)
+    overview = made(Overview, replace(site, title="’t Hof"), content)
+    assert [one.quote for one in ask(overview, "What is this site about?").citations] == [said]
 
 
 def test_what_says_nothing_of_the_site_is_no_overview_and_the_main_pages_are_named(site, content):

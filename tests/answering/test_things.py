@@ -2,7 +2,14 @@
 
 import pytest
 
-from server.answering.grading import DEFAULT_FLOOR, NEAR_WITHOUT, OTHER_THING, UNSURE, EvidenceGrader
+from server.answering.grading import (
+    DEFAULT_FLOOR,
+    IN_OTHER_WORDS,
+    NEAR_WITHOUT,
+    OTHER_THING,
+    UNSURE,
+    EvidenceGrader,
+)
 from server.answering.ranking import ODDS
 from server.answering.understanding.glossary import words
 from server.answering.understanding.things import THINGS, asked_things, lacks_thing
@@ -40,6 +47,14 @@ def section(text, heading="The mill", language="en"):
         ("ko", "주차 되나요?", "방앗간은 열 시에 엽니다.", "주차는 방앗간 앞에 하세요."),
         ("zh", "可以停车吗？", "磨坊十点开门。", "磨坊前面可以停车。"),
         ("ar", "أين موقف السيارات؟", "تفتح الطاحونة في العاشرة.", "موقف السيارات أمام الطاحونة."),
+        ("ar", "هل يوجد تأمين؟", "تفتح الطاحونة في العاشرة.", "التأمين مشمول في السعر."),
+        ("fr", "Comment venir de l'aéroport ?", "Le moulin ouvre à dix heures.", "Depuis l’aéroport, prenez le bus."),
+        ("it", "C’è un albergo?", "Il mulino apre alle dieci.", "L'albergo è dietro il mulino."),
+        ("pl", "Czy pies może wejść?", "Młyn otwieramy o dziesiątej.", "Psy są mile widziane."),
+        ("en", "Do you sell gift certificates?", "The mill is old.", "Gift cards are sold at the till."),
+        ("en", "What is your VAT number?", "The mill is old.", "VAT: GB 123."),
+        ("en", "Can I leave my luggage?", "The mill is old.", "Leave your bags at the desk."),
+        ("en", "Is there a livestream?", "The mill is old.", "All talks are streamed."),
     ],
 )  # fmt: skip
 def test_what_does_not_mention_the_thing_lacks_it(language, question, other, answer):
@@ -74,6 +89,14 @@ def test_a_thing_is_found_in_headings_and_only_pages_in_the_visitors_language_la
         ("en", "how many degrees is the sauna?"),
         ("pt", "isso não ajudou em nada"),
         ("ja", "何番ポートで待ち受けますか"),
+        ("it", "Posso prenotare direttamente da voi?"),
+        ("es", "¿Puedo comprar entradas en taquilla?"),
+        ("es", "¿Qué intérprete de Python necesito?"),
+        ("pt", "Já tinha visto este produto, ainda está disponível?"),
+        ("ja", "メールマガジンの配信時間は？"),
+        ("ja", "スプールとは"),
+        ("ko", "소비자 상담 전화번호가 어떻게 되나요?"),
+        ("ko", "3주차 강의는 언제인가요?"),
     ],
 )
 def test_other_questions_ask_for_no_thing(language, question):
@@ -105,6 +128,17 @@ def test_the_answerability_of_what_lacks_the_thing_is_low_and_it_is_not_shown_ev
     in_other_words = [hit("Leave your car by the mill.", 0.9, nearness=NEAR_WITHOUT)]
     assert grader.grade(query, in_other_words).is_doubtful, "it is shown, but with doubt"
     assert grader.keep(query, [near[0], hit("You park behind the mill.", 0.8)])
+
+
+def test_where_sentences_are_not_compared_what_lacks_the_thing_is_shown_with_doubt():
+    grader = EvidenceGrader(Rarity(EqualWords()))
+    text = "Kommen Sie mit der Bahn oder mit dem Bus zur Mühle."
+    scores = {"tokens": 5.0, "coverage": 0.9, ODDS: 1.0}
+    found = [ScoredChunk(section(text, "Anreise", language="de"), 0.9, scores)]
+    query = Query("Wo parke ich an der Mühle?", "de")
+    assert lacks_thing(query, [found[0].chunk])
+    assert grader.answerability(query, found) == IN_OTHER_WORDS
+    assert grader.grade(query, found).is_doubtful
 
 
 def test_of_the_sections_the_one_that_mentions_the_thing_is_shown_first():

@@ -16,7 +16,7 @@ from tests.crawler.marked_pages.real_pages import DOCS, SITES, Marks, real_pages
 from tests.crawler.marked_pages.written_sites import written_sites
 
 WRITTEN = written_sites()
-READ = "13: cb7a4df36a093075"
+READ = "14: cb7a4df36a093075"
 """Version of reading, and a digest of the chunks that it makes of the written sites."""
 
 

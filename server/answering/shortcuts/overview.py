@@ -34,8 +34,8 @@ _PRESENTS = compiled(alternatives(lambda one: one.sentences.presents))
 _NOTICES = compiled(alternatives(lambda one: one.sentences.notices))
 _LETTER = "[0-9a-zß-\u024f\u0370-\u052f]"
 """A letter of a script with spaces between words."""
-_SPOKEN = "\"“”„«»‘’'「」『』"
-"""Signs with which words of others begin, or end."""
+_QUOTED, _UNQUOTED = tuple("\"“„«»‘'「『"), tuple("\"”“»«’'」』")
+"""Signs with which words of others begin, and end. Names may begin with ’, as "’t Hof" does."""
 _LEGAL = compiled("©|" + alternatives(lambda one: one.key_pages.legal))
 
 
@@ -114,12 +114,14 @@ def _plain(text: str) -> str:
 
 def _presents(sentence: str, title: str) -> bool:
     """Return whether the site speaks of itself in a sentence, or is what the sentence is about."""
-    is_name = sentence[1 + len(title) :][:1] in _SPOKEN  # the name of a site may be in quotation marks
-    if sentence[0] in _SPOKEN and not is_name:
+    said = _plain(sentence)
+    # The name of a site may be in quotation marks, and begin with an apostrophe.
+    is_name = said.startswith(_plain(title)) or (
+        said[1:].startswith(_plain(title)) and said.startswith(_UNQUOTED, 1 + len(title))
+    )
+    if (sentence.startswith(_QUOTED) and not is_name) or _NOTICES.search(sentence):
         return False
-    if _PRESENTS.search(sentence) and not _NOTICES.search(sentence):
-        return True
-    return 0 <= _place(sentence, title) <= AT_FIRST and not _NOTICES.search(sentence)
+    return bool(_PRESENTS.search(sentence)) or 0 <= _place(sentence, title) <= AT_FIRST
 
 
 def _place(sentence: str, title: str) -> int:

@@ -10,7 +10,7 @@ from functools import cache
 
 from server.languages.loader import language as known
 from server.languages.loader import languages as all_known
-from server.languages.stems import stem
+from server.languages.stems import stem, without_article
 from server.languages.stop_words import STOP_WORDS
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -72,10 +72,15 @@ def _entries(language: str) -> dict[tuple[str, ...], tuple[str, ...]]:
 
 def _stems(phrase: str, language: str) -> tuple[str, ...]:
     """Return the stems of a phrase. Function words become "", which keeps their place in the phrase."""
-    stops = STOP_WORDS.get(language, frozenset())
-    lowered = [match.group().lower() for match in _WORD.finditer(phrase)]
-    stems = ["" if word in stops else stem(word, language) for word in lowered]
+    stems = _each_stem([match.group().lower() for match in _WORD.finditer(phrase)], language)
     return tuple(stems[next((place for place, one in enumerate(stems) if one), len(stems)) :])
+
+
+def _each_stem(lowered: Sequence[str], language: str) -> list[str]:
+    stops = STOP_WORDS.get(language, frozenset())
+    # The stemmer knows "l'hôtel", but not "l’hôtel".
+    plain = [without_article(word.replace("’", "'"), language) for word in lowered]
+    return ["" if word in stops else stem(word, language) for word in plain]
 
 
 def _scan(text: str, language: str) -> list[Found]:
@@ -96,9 +101,8 @@ def _read(text: str, language: str) -> list[Found]:
     entries, found, place = _entries(language), [], 0
     joins = known(language).writing.joints
     matches = list(_WORD.finditer(text))
-    stops = STOP_WORDS.get(language, frozenset())
     lowered = [match.group().lower() for match in matches]
-    stems = ["" if word in stops else stem(word, language) for word in lowered]
+    stems = _each_stem(lowered, language)
     while place < len(matches):
         size, concepts = _longest(stems, place, entries)
         if concepts:

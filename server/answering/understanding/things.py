@@ -5,6 +5,7 @@ They are concepts of the glossary (`words.tsv`), so that a visitor's word is fou
 language.
 """
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -14,7 +15,7 @@ from server.domain.chunk import Chunk
 from server.domain.question import Query
 
 _PRICES = ("discount", "concession", "gift_card", "price", "free", "cheap")
-_STREAMED = ("online", "remote", "recording")
+_STREAMED = ("streamed", "online", "remote", "recording")
 _MEALS = ("vegetarian", "allergy", "food", "lunch")
 THINGS: dict[str, tuple[str, ...]] = {
     "airport": ("flight", "shuttle"),
@@ -22,10 +23,10 @@ THINGS: dict[str, tuple[str, ...]] = {
     "allergy": _MEALS,
     "bicycle": (),
     "car_park": ("parking",),
-    "certificate": (),
+    "certificate": ("diploma",),
     "childcare": ("child", "baby"),
     "concession": _PRICES,
-    "diploma": (),
+    "diploma": ("certificate",),
     "discount": _PRICES,
     "dog": ("animal",),
     "dress_code": ("clothes", "wear"),
@@ -36,7 +37,7 @@ THINGS: dict[str, tuple[str, ...]] = {
     "internship": (),
     "invoice": ("payment",),
     "livestream": _STREAMED,
-    "luggage": (),
+    "luggage": ("bag",),
     "parking": ("car_park",),
     "password": ("login",),
     "refund": ("cancel", "return"),
@@ -46,8 +47,8 @@ THINGS: dict[str, tuple[str, ...]] = {
     "smoking": (),
     "subtitles": ("sign_language",),
     "swimming_pool": (),
-    "tax_credit": (),
-    "tax_number": (),
+    "tax_credit": ("tax",),
+    "tax_number": ("tax",),
     "unsubscribe": ("cancel",),
     "vegetarian": _MEALS,
     "visa": ("invite", "payment", "credit_card"),
@@ -56,6 +57,10 @@ THINGS: dict[str, tuple[str, ...]] = {
     "wireless": ("internet",),
 }
 """Concept of each thing -> concepts with which a page may answer a question for it in other words."""
+
+
+_INNER = re.compile("[\\d\uac00-\ud7af][\uac00-\ud7af]|[\u30a1-\u30fc]{2}")
+"""Two letters of one Korean or Japanese word: what begins with the second is not a word by itself."""
 
 
 def asked_things(query: Query) -> Sequence[frozenset[str]]:
@@ -69,7 +74,9 @@ def _asked(text: str, language: str) -> tuple[frozenset[str], ...]:
     for found in look_up(text, language):
         things = [concept for concept in found.concepts if concept in THINGS]
         meant = frozenset(things).union(*(THINGS[thing] for thing in things))
-        if things and meant.issuperset(found.concepts):  # "recibir" may be to receive, or a receipt
+        is_whole = not (found.start and _INNER.match(text, found.start - 1))
+        # "recibir" may be to receive, or a receipt, and "소비자" is a consumer, although "비자" is a visa.
+        if things and is_whole and meant.issuperset(found.concepts):
             asked.append(meant)
     return tuple(asked)
 

@@ -65,7 +65,7 @@ SAYS_LITTLE = 350
 """Length up to which a section is shown with the first part below it: what it leads to may be the answer."""
 ENTRY, ENTRIES, ENTRY_LEAD = 60, 3, 0.15
 """Length of items that say something by themselves, such as tips, and how many at least. One that scores by
-ENTRY_LEAD more than all else in the section is shown alone."""
+ENTRY_LEAD more than every other unit of the section that may be quoted is shown alone."""
 LONGEST_LEAD = 200
 """Maximum length of a sentence that is shown because the next one refers back to it."""
 SHORTEST_NAME = 5
@@ -280,11 +280,13 @@ def _section(
     is_begun = room.is_begun or _is_cut(before)
     if is_begun and shown[0].kind is not UnitKind.ROW:  # a table begins with its head
         text = f"… {text}" if shown[0].kind is UnitKind.SENTENCE else f"…\n\n{text}"
-    introduction = _introduction(found, places.start)
-    if introduction is not None and introduction in before:
-        is_first = found[places.start - 1] is introduction
-        text = text.removeprefix("…\n\n") if is_first else text
-        text = f"{replace(quotation, units=[introduction]).markdown}\n\n{text}"
+    at = _introduction(found, places.start)
+    if at is not None and found[at] in before and trusted[at] is not None:
+        # What was left out stood between it and the items, or before it.
+        text = text.removeprefix("…\n\n") if at == places.start - 1 else text
+        text = f"{replace(quotation, units=[found[at]]).markdown}\n\n{text}"
+        is_second = room.is_begun or _is_cut([one for one in before if one in found[:at]])
+        text = f"… {text}" if is_second else text
     if room.goes_on or _is_cut(found[places.stop :]):
         is_prose = shown[-1].kind is UnitKind.SENTENCE and not shown[-1].marker
         text = f"{text} …" if is_prose else f"{text}\n\n…"
@@ -306,13 +308,13 @@ def _is_any(support: Support) -> bool:
     return support.unit.kind is UnitKind.ITEM and support.announced_by is None and not support.held
 
 
-def _introduction(found: Sequence[Unit], start: int) -> Unit | None:
-    """Return what introduces the list from which items from `start` on are shown: it says what they are, such
-    as "You cannot bring:"."""
+def _introduction(found: Sequence[Unit], start: int) -> int | None:
+    """Return the place of what introduces the list from which items from `start` on are shown: it says what
+    they are, such as "You cannot bring:"."""
     first = next(place for place, unit in enumerate(found) if unit.block == found[start].block)
     if not first or found[start].kind not in LISTED or not introduces(found[first - 1].text):
         return None
-    return found[first - 1] if _size(found[first - 1].text) <= LONGEST_LEAD else None
+    return first - 1 if _size(found[first - 1].text) <= LONGEST_LEAD else None
 
 
 def _entry(found: Sequence[Unit], best: Support) -> range | None:
@@ -324,7 +326,7 @@ def _entry(found: Sequence[Unit], best: Support) -> range | None:
     block = [place for place, unit in enumerate(found) if unit.block == best.unit.block]
     whole = range(block[0], block[-1] + 1)
     items = [item for item in _items(found, whole) if found[item.start].kind is UnitKind.ITEM]
-    if len(items) < ENTRIES or _length(found, whole) < max(SHORT, ENTRY * len(items)):
+    if len(items) < ENTRIES or _length(found, whole) < max(WHOLE, ENTRY * len(items)):
         return None
     if any(
         _GOES_ON.search(found[item.stop - 1].text) or refers_back(found[item.start].quote) for item in items

@@ -365,6 +365,7 @@ def test_a_page_is_called_by_its_heading_if_many_pages_have_its_title() -> None:
             "Lamp Works | Repairs",
             "Lamp Works | Repairs",
         ),
+        (["A - B | Lamp {n}"] * 8, "A - B", "A - B | Repairs", "Repairs"),
         (["Lamp Works | Lamp {n}"] * 8, "", "Repairs | Lamps", "Repairs | Lamps"),
         (["Lamp Works | Lamp {n}"] * 8, "", "Lamp Works | 2031", "Lamp Works | 2031"),
         (["Blog | Lamp {n}"] * 12 + ["Lamp {n}"] * 8, "", "Blog | Jobs", "Blog | Jobs"),
@@ -389,7 +390,17 @@ def test_new_pages_of_one_section_do_not_name_the_site() -> None:
     named, bare = titled("Lamp Works | ").template(), titled("").template()
     assert titled("Blog | ").renewed(bare, unchanged=500).title_begins == ()
     assert titled("Lamp Works | ").renewed(bare).title_begins == ("Lamp Works | ",)
-    assert titled("Blog | ").renewed(named).title_begins == ("Lamp Works | ",), "it keeps its name"
+    assert titled("Blog | ").renewed(named, unchanged=500).title_begins == ("Lamp Works | ",)
+
+
+def test_a_new_name_of_a_site_is_taken_off_titles_too() -> None:
+    former = learned([page(n, title=f"Fair 2031 | Lamp {n}") for n in range(30)])
+    learner = TemplateLearner()
+    for n in range(30):
+        learner.add(page(n, title=f"Fair 2032 | Lamp {n}"))
+    renewed = learner.renewed(former)
+    assert renewed.clean(page(40, own(40), title="Fair 2032 | Tickets")).title == "Tickets"
+    assert renewed.clean(page(40, own(40), title="Fair 2031 | Tickets")).title == "Tickets"
 
 
 def test_a_title_of_a_few_pages_stays() -> None:
