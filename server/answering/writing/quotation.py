@@ -11,7 +11,7 @@ from server.answering.verifying.text_fragment import text_fragment_link
 from server.answering.writing.suggestions import heading_of
 from server.answering.writing.units import LISTED, Unit, UnitKind
 from server.domain.chunk import Chunk, ScoredChunk
-from server.domain.sentences import plain_title
+from server.domain.sentences import plain_heading, plain_title
 from server.retrieval.rarity import text_tokens
 
 MOST_LINKS = 8
@@ -198,12 +198,23 @@ def heading_link(
     edition = edition_of(chunk.url)
     if edition and str(edition) not in f"{heading} {chunk.text}":
         label = f"{label} ({edition})"
-    address = chunk.url
-    if "#" not in address and _names(chunk.anchor, heading):
-        address = f"{address}#{chunk.anchor}"
-    elif "#" not in address and chunk.heading_path:
-        address = text_fragment_link(address, chunk.heading_path[-1], anchor=chunk.anchor)
-    return markdown_link(label, address)
+    return markdown_link(label, _section_address(chunk, heading))
+
+
+def sub_heading_link(chunk: Chunk) -> str:
+    """Return the last heading of a chunk as a Markdown link to the section, without those above it."""
+    heading = plain_heading(chunk.heading_path[-1])
+    return markdown_link(heading.rstrip(":："), _section_address(chunk, heading))
+
+
+def _section_address(chunk: Chunk, heading: str) -> str:
+    if "#" in chunk.url:
+        return chunk.url
+    if _names(chunk.anchor, heading):
+        return f"{chunk.url}#{chunk.anchor}"
+    if chunk.heading_path:
+        return text_fragment_link(chunk.url, chunk.heading_path[-1], anchor=chunk.anchor)
+    return chunk.url
 
 
 def _only_title_says(title: str, chunk: Chunk, heading: str, asked: Collection[str]) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 from urllib.parse import urldefrag, urlsplit
 
@@ -24,7 +24,13 @@ from server.answering.understanding.discourse import introduces, is_label, refer
 from server.answering.understanding.things import lacks_thing
 from server.answering.verifying.untrusted import trusted_units
 from server.answering.writing.evidence import CLEAR, Evidence, Support
-from server.answering.writing.quotation import Quotation, escape_markdown, heading_link, markdown_link
+from server.answering.writing.quotation import (
+    Quotation,
+    escape_markdown,
+    heading_link,
+    markdown_link,
+    sub_heading_link,
+)
 from server.answering.writing.suggestions import heading_of
 from server.answering.writing.units import LISTED, Unit, UnitKind, units
 from server.domain.addresses import origin_of
@@ -66,6 +72,8 @@ SAYS_LITTLE = 350
 ENTRY, ENTRIES, ENTRY_LEAD = 60, 3, 0.15
 """Length of items that say something by themselves, such as tips, and how many at least. One that scores by
 ENTRY_LEAD more than every other unit of the section that may be quoted is shown alone."""
+MOST_BELOW = 8
+"""Number of headings below a section that are listed where it ends with "Take these steps:"."""
 LONGEST_LEAD = 200
 """Maximum length of a sentence that is shown because the next one refers back to it."""
 SHORTEST_NAME = 5
@@ -88,6 +96,8 @@ class _Room:
     is_begun: bool
     goes_on: bool
     before: str
+    below: str
+    """Markdown of the headings below the section, if its last unit announces them."""
 
 
 class _Links(NamedTuple):
@@ -185,7 +195,8 @@ class QuotingWriter:
             for one in self._page(chunk.url)
             if one.id in shown and one.position == chunk.position - 1
         )
-        return _Room(most, chunk.position - 1 in places, chunk.position + 1 in places, next(before, ""))
+        is_begun, goes_on = chunk.position - 1 in places, chunk.position + 1 in places
+        return _Room(most, is_begun, goes_on, next(before, ""), _below(chunk, self._page(chunk.url)))
 
     def _further(
         self,
@@ -234,9 +245,13 @@ def _is_next_part(chunk: Chunk, first: Chunk) -> bool:
     return (
         (chunk.url, chunk.position) == (first.url, first.position + 1)
         and _size(first.text) <= SAYS_LITTLE
-        and len(chunk.heading_path) > len(above) > 0
-        and chunk.heading_path[: len(above)] == above
+        and _is_below(chunk, above)
     )
+
+
+def _is_below(chunk: Chunk, path: tuple[str, ...]) -> bool:
+    """Return whether a chunk is in a section below the one that these headings lead to."""
+    return len(chunk.heading_path) > len(path) > 0 and chunk.heading_path[: len(path)] == path
 
 
 def _goes_on_in(chunk: Chunk, first: Chunk) -> bool:
@@ -265,6 +280,9 @@ def _section(
     it is cut, it has an ellipsis."""
     trusted = trusted_units(hit.chunk.text)
     places = _shown(found, best.position, room.most, [unit is not None for unit in trusted])
+    is_announced = bool(room.below) and trusted[-1] is not None and places.stop >= len(found) - 1
+    if is_announced:
+        places = range(places.start, len(found))
     shown = [found[place] for place in places]
     if best.unit.kind is UnitKind.STEP:  # steps answer together
         steps = [unit for unit in shown if unit.block == best.unit.block]
@@ -287,10 +305,26 @@ def _section(
         text = f"{replace(quotation, units=[found[at]]).markdown}\n\n{text}"
         is_second = room.is_begun or _is_cut([one for one in before if one in found[:at]])
         text = f"… {text}" if is_second else text
-    if room.goes_on or _is_cut(found[places.stop :]):
+    if is_announced:
+        text = f"{text}\n\n{room.below}"
+    elif room.goes_on or _is_cut(found[places.stop :]):
         is_prose = shown[-1].kind is UnitKind.SENTENCE and not shown[-1].marker
         text = f"{text} …" if is_prose else f"{text}\n\n…"
     return Claim(text, (best.source,), quotation.quote, focus=focus)
+
+
+def _below(chunk: Chunk, page: Sequence[Chunk]) -> str:
+    """Return a list of links to the sections below a chunk whose last unit introduces them, such as "Take
+    these steps:"; empty if it does not, or if there is only one."""
+    found, path = units(chunk.text), chunk.heading_path
+    if not found or not introduces(found[-1].text):
+        return ""
+    after = (one for one in page if one.position > chunk.position)
+    within = takewhile(lambda one: _is_below(one, path), after)
+    direct = {one.heading_path: one for one in within if len(one.heading_path) == len(path) + 1}
+    links = [sub_heading_link(one) for one in list(direct.values())[:MOST_BELOW]]
+    rest = "\n\n…" if len(direct) > MOST_BELOW else ""
+    return "\n".join(f"- {link}" for link in links) + rest if len(links) > 1 else ""
 
 
 def _is_cut(left: Sequence[Unit]) -> bool:
