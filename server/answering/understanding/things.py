@@ -39,7 +39,6 @@ THINGS: dict[str, tuple[str, ...]] = {
     "livestream": _STREAMED,
     "luggage": ("bag",),
     "parking": ("car_park",),
-    "password": ("login",),
     "refund": ("cancel", "return"),
     "salary": ("payment", "money", "price"),
     "shuttle": ("bus",),
