@@ -80,6 +80,8 @@ def test_function_words_are_cut_out_where_no_spaces_separate_them(text, left):
         ("What does it cost per month?", "The plan is $20 a month.", False),
         ("How much is the small lamp?", "19,90 EUR", False),
         ("How much memory does it need?", "It needs a lot.", False),
+        ("booking fee", "15% are kept for the booking.", True),
+        ("booking fee percentage", "15% are kept for the booking.", False),
         ("多少钱？", "本产品免费", False),
         ("多少钱？", "本产品很好", True),
         ("Which phone number do I call?", "Call us under +49 30 1234567.", False),

@@ -83,6 +83,13 @@ SAYS = 6
 
 _GOES_ON = re.compile(r"(?:[,;:]|\b(?:and|or|und|oder|et|ou|y|e|o|и|или))\s*$", re.IGNORECASE)
 """An item of a sentence, or of steps or conditions that count together, ends so."""
+_LICENCE = r"CC[ -]?(?:BY|0)[^)]{0,40}|(?:the )?(?:unsplash|pexels|pixabay) licen[cs]e|public domain"
+_CREDIT = re.compile(
+    rf"[^.!?]{{1,60}}\((?:{_LICENCE})\)|(?:photo|image|picture|foto|bild|imagen)"
+    r"(?:\s?:| credits?\s?:| (?:by|von|par|de|di)\b)[^.!?]{1,60}",
+    re.IGNORECASE,
+)
+"""Who made a picture, and under which licence it is."""
 _HOME = re.compile(r"/?(?:(?:index|home|default)(?:\.\w+)?)?/?")
 _WIDE = re.compile("[\u2e80-\U0010ffff]")
 
@@ -332,9 +339,12 @@ def _is_cut(left: Sequence[Unit]) -> bool:
 
 
 def _is_around(unit: Unit) -> bool:
-    """Return whether a unit is a picture or says when the page was changed: neither is missed at an end."""
+    """Return whether a unit is a picture, says who made one, or when the page was changed: none of them is
+    missed at an end."""
+    if unit.kind is not UnitKind.SENTENCE or unit.marker:
+        return unit.kind is UnitKind.PICTURE
     is_dated = len(unit.text) <= BYLINE and SAYS_ITS_DATE.match(unit.text) is not None
-    return unit.kind is UnitKind.PICTURE or (unit.kind is UnitKind.SENTENCE and is_dated)
+    return is_dated or _CREDIT.fullmatch(unit.text.strip()) is not None
 
 
 def _is_any(support: Support) -> bool:
