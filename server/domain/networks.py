@@ -18,7 +18,7 @@ _NO_PROFILE = re.compile(  # of the host, the path and the query
     r"/(?:(?:sharer?|intent|hashtag|watch|p|status|events?|groups?|playlist|embed|orgs|search|home|reels?|posts?"
     r"|shorts|photos?|privacy|privacy-policy|legal|polic(?:y|ies)|feed|explore|channels|pin|tv|tags?|permalink"
     r"|story)(?:\.(?:php|html?))?|wall-?\d+(?:_\d+)?)(?=[/?]|$)|^[^/]+/(?:live|videos?)(?=[/?]|$)|[?&](?:u|url|text)="
-    r"|^(?:vimeo\.com/(?:showcase|album)|weibo\.com/\d+(?=/\w{9}(?:[/?]|$)))/\w"
+    r"|^(?:vimeo\.com/(?:showcase|album)|weibo\.com/\d+(?!/(?:profile|info|home)(?:[/?]|$)))/\w"
     r"|^(?:vimeo\.com|(?:t\.me|flickr\.com)/[^/]+|[^/]+/@[^/]+)/\d+(?=[/?]|$)"
 )
 _COUNTRY = re.compile(r"^(?:www|m|mobile|[a-z]{2}(?:-[a-z]{2})?)\.(?=\w+\.\w+$)")

@@ -141,6 +141,12 @@ _SECTION = compiled(
 )
 
 
+QUESTION_SIGN = re.compile(
+    r"^(?:Q|F|P|D|V|Question|Frage|Pregunta|Pergunta|Domanda|Vraag|Вопрос|問|问|Q&A)\s?\d{0,3}\s?[:.)：]\s*(?=.*[?？؟]$)"
+)
+"""What stands before a question in lists of questions: "Q: Is it free?"."""
+
+
 def plain_title(title: str) -> str:
     """A page's own title: without its number, and without the site's name behind a separator."""
     own = _SEPARATED.split(" ".join(title.split()))[0]
@@ -148,8 +154,8 @@ def plain_title(title: str) -> str:
 
 
 def plain_heading(heading: str) -> str:
-    """A heading without its number; the heading itself when it is nothing but a number."""
-    folded = " ".join(heading.split())
+    """A heading without its number or "Q:"; the heading itself when it is nothing but a number."""
+    folded = QUESTION_SIGN.sub("", " ".join(heading.split()))
     return _CHAPTER.sub("", _SECTION.sub("", folded)).strip() or folded
 
 

@@ -185,6 +185,8 @@ def test_without_a_definition_an_overview_begins_where_the_site_speaks_of_itself
         "We are committed to protecting your privacy on all our pages.",
         "We provide this notice to explain how we use your data here.",
         "“We help people who mend lamps.”",
+        "”We help people who mend lamps.”",
+        "‹We help people who mend lamps.›",
         "The company was fined last year for a leak of lamp oil.",
         "We serve lunch from noon to two on all days except Monday.",
         "Wir bieten ein gutes Gehalt und viele Lampen in der Werkstatt.",
@@ -220,10 +222,16 @@ def test_a_site_is_not_named_by_a_part_of_a_word(site, content, title, said):
     assert ask(overview, "What is this site about?").citations == ()
 
 
-def test_the_name_of_a_site_may_begin_with_an_apostrophe(site, content):
-    said = "’t Hof helpt mensen uit de hele stad met oude lampen."
+@pytest.mark.parametrize(
+    ("title", "said"),
+    [
+        ("’t Hof", "’t Hof helpt mensen uit de hele stad met oude lampen."),
+        ("Weißer Hof", "„Weißer Hof“ liegt mitten im Dorf und hat viele Zimmer."),
+    ],
+)
+def test_the_name_of_a_site_may_begin_with_a_sign_or_be_between_signs(site, content, title, said):
     put_start_page(content, said)
-    overview = made(Overview, replace(site, title="’t Hof"), content)
+    overview = made(Overview, replace(site, title=title), content)
     assert [one.quote for one in ask(overview, "What is this site about?").citations] == [said]
 
 

@@ -11,7 +11,7 @@ from server.answering.grading import (
     EvidenceGrader,
 )
 from server.answering.ranking import ODDS
-from server.answering.understanding.glossary import words
+from server.answering.understanding.glossary import look_up, words
 from server.answering.understanding.things import THINGS, asked_things, lacks_thing
 from server.answering.writing.quoting import QuotingWriter
 from server.domain.chunk import Chunk, ScoredChunk
@@ -97,10 +97,39 @@ def test_a_thing_is_found_in_headings_and_only_pages_in_the_visitors_language_la
         ("ja", "スプールとは"),
         ("ko", "소비자 상담 전화번호가 어떻게 되나요?"),
         ("ko", "3주차 강의는 언제인가요?"),
+        ("pt", "Quais animais posso ver no parque?"),
+        ("en", "Is your coffee certified organic?"),
+        ("it", "Quale interprete Python mi serve?"),
+        ("ar", "ما هي مواقف المنظمة من التغير المناخي؟"),
     ],
 )
 def test_other_questions_ask_for_no_thing(language, question):
     assert asked_things(Query(question, language)) == ()
+
+
+@pytest.mark.parametrize(
+    ("language", "question"),
+    [("ja", "カフェ・ロッカーはありますか"), ("ja", "コインロッカーはありますか"), ("ko", "무료주차 되나요?"), ("es", "¿Tienen consigna?")],
+)  # fmt: skip
+def test_a_thing_may_be_a_part_of_a_longer_word(language, question):
+    assert asked_things(Query(question, language)) != ()
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "concepts"),
+    [
+        ("fr", "C’est une vieille ferme, n’est-ce pas ? Qu’est-ce que c’est ?", set()),
+        ("fr", "L’hôtel", {"hotel", "accommodation"}),
+        ("ar", "البريد الالكتروني", {"email"}),
+        ("ar", "الالغاء", {"cancel"}),
+        ("it", "Contattaci direttamente", set()),
+        ("de", "Die E-Mail wurde gesendet", {"email"}),
+    ],
+)
+def test_words_of_the_glossary_are_found_however_they_are_written(language, text, concepts):
+    found = {concept for one in look_up(text, language) for concept in one.concepts}
+    assert concepts <= found
+    assert not found & {"price", "streamed", "livestream"}
 
 
 def test_every_thing_and_what_may_be_said_instead_is_in_the_glossary():

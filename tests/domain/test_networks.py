@@ -34,6 +34,7 @@ from server.domain.networks import network_of, web_address
         ("https://www.youtube.com/live", ""),
         ("https://vimeo.com/showcase/1234567", ""),
         ("https://weibo.com/1234567890/KxYzAbcDe", ""),
+        ("https://weibo.com/1234567890/4567890123456789", ""),
         ("https://weibo.com/1234567890/profile", "Weibo"),
         ("https://www.facebook.com/policy.php", ""),
         ("https://www.facebook.com/sharer.php?display=popup", ""),

@@ -34,8 +34,8 @@ _PRESENTS = compiled(alternatives(lambda one: one.sentences.presents))
 _NOTICES = compiled(alternatives(lambda one: one.sentences.notices))
 _LETTER = "[0-9a-zß-\u024f\u0370-\u052f]"
 """A letter of a script with spaces between words."""
-_QUOTED, _UNQUOTED = tuple("\"“„«»‘'「『"), tuple("\"”“»«’'」』")
-"""Signs with which words of others begin, and end. Names may begin with ’, as "’t Hof" does."""
+_QUOTED, _UNQUOTED = tuple("\"“”„«»‚‹‘’'「『"), tuple("\"”“»«›'」』")
+"""Signs with which words of others begin, and end."""
 _LEGAL = compiled("©|" + alternatives(lambda one: one.key_pages.legal))
 
 
@@ -114,10 +114,10 @@ def _plain(text: str) -> str:
 
 def _presents(sentence: str, title: str) -> bool:
     """Return whether the site speaks of itself in a sentence, or is what the sentence is about."""
-    said = _plain(sentence)
-    # The name of a site may be in quotation marks, and begin with an apostrophe.
-    is_name = said.startswith(_plain(title)) or (
-        said[1:].startswith(_plain(title)) and said.startswith(_UNQUOTED, 1 + len(title))
+    said, name = _plain(sentence), _plain(title)
+    # The name of a site may be in quotation marks, and begin with an apostrophe, as "’t Hof" does.
+    is_name = said.startswith(name) or (
+        said[1:].startswith(name) and said.startswith(_UNQUOTED, 1 + len(name))
     )
     if (sentence.startswith(_QUOTED) and not is_name) or _NOTICES.search(sentence):
         return False

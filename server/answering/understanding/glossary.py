@@ -10,6 +10,7 @@ from functools import cache
 
 from server.languages.loader import language as known
 from server.languages.loader import languages as all_known
+from server.languages.scripts import fold
 from server.languages.stems import stem, without_article
 from server.languages.stop_words import STOP_WORDS
 
@@ -77,10 +78,17 @@ def _stems(phrase: str, language: str) -> tuple[str, ...]:
 
 
 def _each_stem(lowered: Sequence[str], language: str) -> list[str]:
+    """Return the stem of each word, "" for function words, such as "c'est"."""
     stops = STOP_WORDS.get(language, frozenset())
-    # The stemmer knows "l'hôtel", but not "l’hôtel".
-    plain = [without_article(word.replace("’", "'"), language) for word in lowered]
-    return ["" if word in stops else stem(word, language) for word in plain]
+    # The stemmer knows "l'hôtel", but not "l’hôtel", and the article only of Arabic words without signs.
+    plain = [fold(word) if language == "ar" else word.replace("’", "'") for word in lowered]
+    bare = [one.rpartition("'")[2] for one in plain]
+    return [
+        ""
+        if word in stops or (len(own) > 2 and own in stops)
+        else stem(without_article(word, language), language)
+        for word, own in zip(plain, bare, strict=True)
+    ]
 
 
 def _scan(text: str, language: str) -> list[Found]:

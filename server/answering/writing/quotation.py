@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from crawler.judging.page_kinds import edition_of
@@ -201,13 +201,16 @@ def heading_link(
     return markdown_link(label, _section_address(chunk, heading))
 
 
-def sub_heading_link(chunk: Chunk) -> str:
-    """Return the last heading of a chunk as a Markdown link to the section, without those above it."""
-    heading = plain_heading(chunk.heading_path[-1])
+def sub_heading_link(chunk: Chunk, level: int) -> str:
+    """Return a heading of a chunk, by its level, as a Markdown link to its section without those above it."""
+    if len(chunk.heading_path) > level + 1:  # the anchor is that of a heading below it
+        chunk = replace(chunk, heading_path=chunk.heading_path[: level + 1], anchor="")
+    heading = plain_heading(chunk.heading_path[level])
     return markdown_link(heading.rstrip(":："), _section_address(chunk, heading))
 
 
 def _section_address(chunk: Chunk, heading: str) -> str:
+    """Return the address of the section of a chunk with this heading."""
     if "#" in chunk.url:
         return chunk.url
     if _names(chunk.anchor, heading):

@@ -16,7 +16,7 @@ from itertools import pairwise, takewhile
 from typing import NamedTuple
 from urllib.parse import urldefrag, urlsplit
 
-from crawler.judging.page_kinds import BYLINE, SAYS_ITS_DATE, edition_of
+from crawler.judging.page_kinds import BYLINE, POST, SAYS_ITS_DATE, day_in, edition_of
 from server.answering.answer_kinds import expected_facts, is_name
 from server.answering.ranking import ODDS, RIVAL, last_heading
 from server.answering.shortcuts.overview import is_prose
@@ -37,6 +37,8 @@ from server.domain.addresses import origin_of
 from server.domain.answer import EMBEDDED, Claim
 from server.domain.chunk import Chunk, PageLinks, ScoredChunk
 from server.domain.question import Query, Question
+from server.domain.sentences import QUESTION_SIGN
+from server.guards.commands import command_in
 from server.retrieval.question_kinds import compares
 from server.retrieval.rarity import Rarity, chunk_words, text_tokens
 
@@ -83,13 +85,19 @@ SAYS = 6
 
 _GOES_ON = re.compile(r"(?:[,;:]|\b(?:and|or|und|oder|et|ou|y|e|o|и|или))\s*$", re.IGNORECASE)
 """An item of a sentence, or of steps or conditions that count together, ends so."""
-_LICENCE = r"CC[ -]?(?:BY|0)[^)]{0,40}|(?:the )?(?:unsplash|pexels|pixabay) licen[cs]e|public domain"
+_LICENCE = r"CC[ -]?(?:BY|0)[^)]{0,40}|(?i:(?:the )?(?:unsplash|pexels|pixabay) licen[cs]e|public domain)"
+_NAME = r"[A-ZÀ-Þ][^\W\d_]*\.?"
 _CREDIT = re.compile(
-    rf"[^.!?]{{1,60}}\((?:{_LICENCE})\)|(?:photo|image|picture|foto|bild|imagen)"
-    r"(?:\s?:| credits?\s?:| (?:by|von|par|de|di)\b)[^.!?]{1,60}",
-    re.IGNORECASE,
+    rf"(?:\S+ ){{0,5}}\S+ \((?:{_LICENCE})\)"
+    rf"|(?i:photo|image|picture|foto|bild|imagen)s?(?i:\s?:| credits?\s?:| by| von| par)(?: {_NAME}){{2,5}}"
+    r"(?: (?i:on|auf|sur) \w+)?\.?"
 )
 """Who made a picture, and under which licence it is."""
+_ANSWER_SIGN = re.compile(
+    r"^(\**)(?:A|R|Answer|Antwort|Réponse|Respuesta|Resposta|Risposta|Ответ|答|回答)\s?[:：]\s*"
+)
+"""What stands before the answer below a heading with `QUESTION_SIGN`."""
+_SENTENCE_END = re.compile(r"[.!?。！？…:]\W*$")
 _HOME = re.compile(r"/?(?:(?:index|home|default)(?:\.\w+)?)?/?")
 _WIDE = re.compile("[\u2e80-\U0010ffff]")
 
@@ -288,8 +296,10 @@ def _section(
     trusted = trusted_units(hit.chunk.text)
     places = _shown(found, best.position, room.most, [unit is not None for unit in trusted])
     is_announced = bool(room.below) and trusted[-1] is not None and places.stop >= len(found) - 1
-    if is_announced:
-        places = range(places.start, len(found))
+    start = next(
+        place for place in places if place == best.position or not _is_byline(hit.chunk, found[place])
+    )
+    places = range(start, len(found) if is_announced else places.stop)
     shown = [found[place] for place in places]
     if best.unit.kind is UnitKind.STEP:  # steps answer together
         steps = [unit for unit in shown if unit.block == best.unit.block]
@@ -301,7 +311,11 @@ def _section(
         quotation = Quotation(best.source, shown, found, marked, *links)
         focus = (answering or best.unit).text
     text = quotation.markdown
-    before = [one for one in found[: places.start] if one.text not in room.before]
+    if QUESTION_SIGN.match(last_heading(hit.chunk)):
+        text = _ANSWER_SIGN.sub(r"\1", text)
+    before = [
+        one for one in found[: places.start] if one.text not in room.before and not _is_byline(hit.chunk, one)
+    ]
     is_begun = room.is_begun or _is_cut(before)
     if is_begun and shown[0].kind is not UnitKind.ROW:  # a table begins with its head
         text = f"… {text}" if shown[0].kind is UnitKind.SENTENCE else f"…\n\n{text}"
@@ -324,14 +338,23 @@ def _below(chunk: Chunk, page: Sequence[Chunk]) -> str:
     """Return a list of links to the sections below a chunk whose last unit introduces them, such as "Take
     these steps:"; empty if it does not, or if there is only one."""
     found, path = units(chunk.text), chunk.heading_path
-    if not found or not introduces(found[-1].text):
+    if not found or not _announces(found[-1]):
         return ""
     after = (one for one in page if one.position > chunk.position)
-    within = takewhile(lambda one: _is_below(one, path), after)
-    direct = {one.heading_path: one for one in within if len(one.heading_path) == len(path) + 1}
-    links = [sub_heading_link(one) for one in list(direct.values())[:MOST_BELOW]]
-    rest = "\n\n…" if len(direct) > MOST_BELOW else ""
-    return "\n".join(f"- {link}" for link in links) + rest if len(links) > 1 else ""
+    first: dict[str, Chunk] = {}
+    for one in takewhile(lambda one: _is_below(one, path), after):
+        first.setdefault(one.heading_path[len(path)], one)
+    links = [
+        sub_heading_link(one, len(path))
+        for heading, one in first.items()
+        if any(map(str.isalnum, heading)) and not command_in(heading)
+    ]
+    rest = "\n\n…" if len(links) > MOST_BELOW else ""
+    return "\n".join(f"- {link}" for link in links[:MOST_BELOW]) + rest if len(links) > 1 else ""
+
+
+def _announces(unit: Unit) -> bool:
+    return unit.kind is UnitKind.SENTENCE and introduces(unit.text)
 
 
 def _is_cut(left: Sequence[Unit]) -> bool:
@@ -347,6 +370,14 @@ def _is_around(unit: Unit) -> bool:
     return is_dated or _CREDIT.fullmatch(unit.text.strip()) is not None
 
 
+def _is_byline(chunk: Chunk, unit: Unit) -> bool:
+    """Return whether a unit says when a post was written and by whom, or who made its picture. The day of an
+    event is none: it is what visitors ask for."""
+    is_line = chunk.kind == POST and unit.kind is UnitKind.SENTENCE and len(unit.text) <= BYLINE
+    is_dated = is_line and not _SENTENCE_END.search(unit.text) and bool(day_in(unit.text))
+    return is_dated or _is_around(unit)
+
+
 def _is_any(support: Support) -> bool:
     """Return whether this is an item like any other of its list: a name, without a word of the question."""
     return support.unit.kind is UnitKind.ITEM and support.announced_by is None and not support.held
@@ -356,7 +387,7 @@ def _introduction(found: Sequence[Unit], start: int) -> int | None:
     """Return the place of what introduces the list from which items from `start` on are shown: it says what
     they are, such as "You cannot bring:"."""
     first = next(place for place, unit in enumerate(found) if unit.block == found[start].block)
-    if not first or found[start].kind not in LISTED or not introduces(found[first - 1].text):
+    if not first or found[start].kind not in LISTED or not _announces(found[first - 1]):
         return None
     return first - 1 if _size(found[first - 1].text) <= LONGEST_LEAD else None
 
@@ -570,8 +601,8 @@ def _needs(before: Unit, unit: Unit) -> bool:
 
 
 def _without_ends(found: Sequence[Unit], first: int, last: int, position: int) -> range:
-    """Leave out labels and introductions at the end, to which nothing belongs, and at both ends pictures and
-    when the page was changed."""
+    """Leave out labels and introductions at the end, to which nothing belongs, and at both ends pictures, who
+    made them and when the page was changed."""
     while last > position and (_ends_nothing(found[last]) or _lacks_what_is_within(found, last)):
         last -= 1
     while first < position and _is_around(found[first]):
