@@ -141,10 +141,13 @@ _SECTION = compiled(
 )
 
 
-QUESTION_SIGN = re.compile(
-    r"^(?:Q|F|P|D|V|Question|Frage|Pregunta|Pergunta|Domanda|Vraag|Вопрос|問|问|Q&A)\s?\d{0,3}\s?[:.)：]\s*(?=.*[?？؟]$)"
-)
+_SIGN_END = r"(?:\s?[:：]|[.)](?=\s))\s*"
+_ASKING = alternatives(lambda one: one.headings.question_signs)
+QUESTION_SIGN = re.compile(rf"^(?:{_ASKING}|Q\s?\d{{1,3}}){_SIGN_END}(?=\W*\w.*[?？؟]$)")
 """What stands before a question in lists of questions: "Q: Is it free?"."""
+ANSWER_SIGN = re.compile(
+    rf"^(?:{alternatives(lambda one: one.headings.answer_signs)}|A\s?\d{{1,3}}){_SIGN_END}"
+)
 
 
 def plain_title(title: str) -> str:

@@ -442,6 +442,9 @@ class HeadingWords(Section):
     """Words before the number of a heading, which a suggested question does not need."""
     nameless: Words = ()
     """Headings without a subject."""
+    question_signs: Pattern = Pattern("")
+    """What stands before the questions of a list, such as "Q" in "Q: Is it free?"."""
+    answer_signs: Pattern = Pattern("")
 
 
 class Family(Section):

@@ -267,7 +267,9 @@ def test_an_item_is_not_shown_without_those_that_it_needs(text):
         "jdoe (Unsplash License)",
         "Photo by Jane Doe",
         "Photo by J. Doe on Unsplash.",
-        "Fotos: Jane Doe",
+        "Photo by Jean-Luc O'Brien van Dyck / Reuters",
+        "Foto von Šárka Nová",
+        "Image credit: Jane Doe",
     ],
 )
 def test_who_made_a_picture_is_left_out(credit):
@@ -280,6 +282,8 @@ def test_who_made_a_picture_is_left_out(credit):
     "fact",
     [
         "Photo: 35 x 45 mm",
+        "Foto: Biometrisches Passbild",
+        "Texts may be reused (CC BY 4.0)",
         "Image: PNG or JPG, at most 2 MB",
         "Photo de famille : 50 €",
         "You may reuse all texts of this site (CC BY 4.0)",
@@ -293,16 +297,18 @@ def test_what_is_said_of_a_picture_is_no_credit(fact):
 def test_the_byline_of_a_post_is_left_out_but_not_the_day_of_an_event():
     says = "The wick burns without soot if it is short."
 
-    def shown(text, kind):
+    def shown(text, kind, dated="2031-06-10"):
         found = section("Wicks", text)
-        found = replace(found, chunk=replace(found.chunk, kind=kind))
+        found = replace(found, chunk=replace(found.chunk, kind=kind, dated=dated))
         (claim,) = claims_of("which wick burns without soot?", found)
         return claim.text.partition("\n\n")[2].replace("**", "")
 
     line = "Jun 10, 2031 - Jane, Joe"
     assert shown(f"{line}\n\nJane Doe (CC BY 4.0)\n\n{says}", "post") == says
     assert shown(f"{line}\n\n{says}", "") == f"{line}\n\n{says}"
-    assert shown(f"On Jun 10, 2031 we trimmed it.\n\n{says}", "post").startswith("On Jun 10, 2031")
+    event = "Saturday, 12 July 2031, 7 pm, Old Mill"
+    assert shown(f"{event}\n\n{says}", "post") == f"{event}\n\n{says}"
+    assert shown(f"{says}\n\nThe mill opens soon.", "post", "") == f"{says}\n\nThe mill opens soon."
     assert shown(f"{line} which wick burns without soot", "post").startswith(line), "it is all there is"
 
 
@@ -311,7 +317,8 @@ def test_the_byline_of_a_post_is_left_out_but_not_the_day_of_an_event():
     [
         ("Q: Which wick burns without soot?", "A: A short wick burns best.", "A short wick burns best."),
         ("F: Which wick burns without soot?", "Antwort: A short wick.", "A short wick."),
-        ("Q3. Which wick burns without soot?", "A: It burns best.\n\nA: B", "It burns best.\n\nA: B"),
+        ("Q3. Which wick burns without soot?", "A3. It burns best.\n\nA: B", "It burns best.\n\nA: B"),
+        ("V: Which wick burns without soot?", "Antwoord: A short wick.", "A short wick."),
         ("Which wick burns without soot?", "A: A short wick burns best.", "A: A short wick burns best."),
     ],
 )
@@ -829,7 +836,7 @@ def test_words_that_only_begin_alike_do_not_point_back(sentence):
 
 @pytest.mark.parametrize(
     "question",
-    ["mentor fee", "Teilnahmegebühr", "nebula hours per week", "speedblog word count", "OLS-7 start date", "Dauer der Prüfung", "montant de l’aide",
+    ["mentor fee", "Teilnahmegebühr", "¿Cuál es el número de plazas?", "Is there a fee?", "nebula hours per week", "speedblog word count", "OLS-7 start date", "Dauer der Prüfung", "montant de l’aide",
      "How many lamps?", "which port is used", "Wie lange dauert es?", "¿Cuánto cuesta?", "多少钱？", "いくらですか", "얼마예요?", "Сколько стоит?"],
 )  # fmt: skip
 def test_questions_for_an_amount_are_known_in_many_languages(question):
@@ -838,7 +845,8 @@ def test_questions_for_an_amount_are_known_in_many_languages(question):
 
 @pytest.mark.parametrize(
     "question",
-    ["¿Cómo cambio mi nombre de usuario?", "Puis-je venir n'importe quand ?", "who pays the fees?", "auf Dauer", "Ich wage es nicht"],
+    ["¿Cómo pago la tarifa?", "¿Cuál es mi número de pedido?", "Puis-je venir n'importe quand ?", "who pays the fees?",
+     "auf Dauer", "Ausdauer trainieren", "Ich wage es nicht"],
 )  # fmt: skip
 def test_other_questions_ask_for_no_amount(question):
     assert not asks_for_amount(question)

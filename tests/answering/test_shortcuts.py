@@ -213,6 +213,7 @@ def test_news_notices_and_what_others_say_do_not_describe_the_site(site, content
         ("Müll", "Müllöfen werden am Montag in der ganzen Stadt gereinigt."),
         ("Лампа", "Лампада стоит в углу большой комнаты у окна."),
         ("Mill", "“That’s why we help people to mend their old lamps”, says Peter."),
+        ("The Mill", "“The Mill’s staff were great and cured my old lamp at once.”"),
         ("The Royal Association of Lamp Menders", "“We help people who mend lamps.”"),
     ],
 )
@@ -227,6 +228,9 @@ def test_a_site_is_not_named_by_a_part_of_a_word(site, content, title, said):
     [
         ("’t Hof", "’t Hof helpt mensen uit de hele stad met oude lampen."),
         ("Weißer Hof", "„Weißer Hof“ liegt mitten im Dorf und hat viele Zimmer."),
+        ("Weißer Hof", "‚Weißer Hof‘ liegt mitten im Dorf und hat viele Zimmer."),
+        ("Le Moulin", "« Le Moulin » aide toute la ville avec les vieilles lampes."),
+        ("Museum ’t Hof", "’t Museum ’t Hof helpt mensen uit de hele stad met lampen."),
     ],
 )
 def test_the_name_of_a_site_may_begin_with_a_sign_or_be_between_signs(site, content, title, said):

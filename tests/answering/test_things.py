@@ -55,6 +55,9 @@ def section(text, heading="The mill", language="en"):
         ("en", "What is your VAT number?", "The mill is old.", "VAT: GB 123."),
         ("en", "Can I leave my luggage?", "The mill is old.", "Leave your bags at the desk."),
         ("en", "Is there a livestream?", "The mill is old.", "All talks are streamed."),
+        ("en", "How do I get a certificate?", "The mill is old.", "You are certified for two years."),
+        ("ar", "هل يوجد موقف سيارات؟", "تفتح الطاحونة في العاشرة.", "تتوفر مواقف مجانية للزوار"),
+        ("fr", "Y a-t-il une liste d'attente ?", "Mon fils vend du câble électrique.", "La liste d’attente est ouverte."),
     ],
 )  # fmt: skip
 def test_what_does_not_mention_the_thing_lacks_it(language, question, other, answer):
@@ -97,6 +100,9 @@ def test_a_thing_is_found_in_headings_and_only_pages_in_the_visitors_language_la
         ("ja", "スプールとは"),
         ("ko", "소비자 상담 전화번호가 어떻게 되나요?"),
         ("ko", "3주차 강의는 언제인가요?"),
+        ("ko", "12주차 강의는 언제인가요?"),
+        ("ko", "금융소비자 상담 전화번호는?"),
+        ("ja", "アドブロッカーは使えますか"),
         ("pt", "Quais animais posso ver no parque?"),
         ("en", "Is your coffee certified organic?"),
         ("it", "Quale interprete Python mi serve?"),

@@ -34,8 +34,10 @@ _PRESENTS = compiled(alternatives(lambda one: one.sentences.presents))
 _NOTICES = compiled(alternatives(lambda one: one.sentences.notices))
 _LETTER = "[0-9a-zß-\u024f\u0370-\u052f]"
 """A letter of a script with spaces between words."""
-_QUOTED, _UNQUOTED = tuple("\"“”„«»‚‹‘’'「『"), tuple("\"”“»«›'」』")
+_QUOTED, _UNQUOTED = "\"“”„«»‚‹‘’'「『", "\"”“»«›‘’'」』"
 """Signs with which words of others begin, and end."""
+_ELIDED = re.compile("['’][st] ")
+"""Dutch words that begin with an apostrophe."""
 _LEGAL = compiled("©|" + alternatives(lambda one: one.key_pages.legal))
 
 
@@ -114,12 +116,10 @@ def _plain(text: str) -> str:
 
 def _presents(sentence: str, title: str) -> bool:
     """Return whether the site speaks of itself in a sentence, or is what the sentence is about."""
-    said, name = _plain(sentence), _plain(title)
-    # The name of a site may be in quotation marks, and begin with an apostrophe, as "’t Hof" does.
-    is_name = said.startswith(name) or (
-        said[1:].startswith(name) and said.startswith(_UNQUOTED, 1 + len(name))
-    )
-    if (sentence.startswith(_QUOTED) and not is_name) or _NOTICES.search(sentence):
+    name = re.escape(_plain(title))
+    is_name = re.match(rf"[{_QUOTED}]\s*{name}\s*[{_UNQUOTED}](?!\w)", _plain(sentence))
+    is_of_others = sentence[0] in _QUOTED and not is_name and not _ELIDED.match(sentence)
+    if is_of_others or _NOTICES.search(sentence):
         return False
     return bool(_PRESENTS.search(sentence)) or 0 <= _place(sentence, title) <= AT_FIRST
 

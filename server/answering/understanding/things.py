@@ -58,12 +58,12 @@ THINGS: dict[str, tuple[str, ...]] = {
 """Concept of each thing -> concepts with which a page may answer a question for it in other words."""
 
 
-_AFTER_ONE = re.compile(
-    "(?<![\\d\uac00-\ud7af])[\\d\uac00-\ud7af](?=[\uac00-\ud7af])"
-    "|(?<![\u30a1-\u30fa\u30fc])[\u30a1-\u30fa\u30fc](?=[\u30a1-\u30fa\u30fc])"
+_WITHIN = re.compile(
+    "\\d(?=[\uac00-\ud7af])|(?<![\\d\uac00-\ud7af])[\uac00-\ud7af](?=[\uac00-\ud7af])"
+    "|[\u30a1-\u30fa\u30fc](?=[\u30a1-\u30fa\u30fc])"
 )
-"""The first letter or digit of a Korean or Japanese word: what follows it is no word by itself. What follows
-more of them may be one, as in "무료주차" for free parking."""
+"""What stands before a part of a Korean or Japanese word that is no word by itself: a number, a single Korean
+letter, or any Japanese one. Behind more Korean letters there may be one: "무료주차" is free parking."""
 
 
 def asked_things(query: Query) -> Sequence[frozenset[str]]:
@@ -77,7 +77,7 @@ def _asked(text: str, language: str) -> tuple[frozenset[str], ...]:
     for found in look_up(text, language):
         things = [concept for concept in found.concepts if concept in THINGS]
         meant = frozenset(things).union(*(THINGS[thing] for thing in things))
-        is_whole = not (found.start and _AFTER_ONE.match(text, found.start - 1))
+        is_whole = not (found.start and _WITHIN.match(text, found.start - 1))
         # "recibir" may be to receive, or a receipt, and "소비자" is a consumer, although "비자" is a visa.
         if things and is_whole and meant.issuperset(found.concepts):
             asked.append(meant)

@@ -37,7 +37,7 @@ from server.domain.addresses import origin_of
 from server.domain.answer import EMBEDDED, Claim
 from server.domain.chunk import Chunk, PageLinks, ScoredChunk
 from server.domain.question import Query, Question
-from server.domain.sentences import QUESTION_SIGN
+from server.domain.sentences import ANSWER_SIGN, QUESTION_SIGN
 from server.guards.commands import command_in
 from server.retrieval.question_kinds import compares
 from server.retrieval.rarity import Rarity, chunk_words, text_tokens
@@ -85,19 +85,15 @@ SAYS = 6
 
 _GOES_ON = re.compile(r"(?:[,;:]|\b(?:and|or|und|oder|et|ou|y|e|o|и|или))\s*$", re.IGNORECASE)
 """An item of a sentence, or of steps or conditions that count together, ends so."""
+_NAME = r"[^\W\d_a-zß-ÿ][\w'’.-]*"
+_NAMES = rf"{_NAME}(?: (?:(?:van|von|de|der|den|da|di|del|la|le) ){{0,2}}{_NAME}){{0,4}}"
 _LICENCE = r"CC[ -]?(?:BY|0)[^)]{0,40}|(?i:(?:the )?(?:unsplash|pexels|pixabay) licen[cs]e|public domain)"
-_NAME = r"[A-ZÀ-Þ][^\W\d_]*\.?"
 _CREDIT = re.compile(
-    rf"(?:\S+ ){{0,5}}\S+ \((?:{_LICENCE})\)"
-    rf"|(?i:photo|image|picture|foto|bild|imagen)s?(?i:\s?:| credits?\s?:| by| von| par)(?: {_NAME}){{2,5}}"
-    r"(?: (?i:on|auf|sur) \w+)?\.?"
+    rf"(?:{_NAMES}|\S+) \((?:{_LICENCE})\)"
+    rf"|(?i:photo|image|picture|illustration|foto|bild|imagen)s? (?i:credits?:|by|von|par|por) {_NAMES}"
+    r"(?: ?(?i:on|auf|sur|via|/) ?.{1,30})?\.?"
 )
 """Who made a picture, and under which licence it is."""
-_ANSWER_SIGN = re.compile(
-    r"^(\**)(?:A|R|Answer|Antwort|Réponse|Respuesta|Resposta|Risposta|Ответ|答|回答)\s?[:：]\s*"
-)
-"""What stands before the answer below a heading with `QUESTION_SIGN`."""
-_SENTENCE_END = re.compile(r"[.!?。！？…:]\W*$")
 _HOME = re.compile(r"/?(?:(?:index|home|default)(?:\.\w+)?)?/?")
 _WIDE = re.compile("[\u2e80-\U0010ffff]")
 
@@ -312,7 +308,8 @@ def _section(
         focus = (answering or best.unit).text
     text = quotation.markdown
     if QUESTION_SIGN.match(last_heading(hit.chunk)):
-        text = _ANSWER_SIGN.sub(r"\1", text)
+        bold = text[: len(text) - len(text.lstrip("*"))]
+        text = bold + ANSWER_SIGN.sub("", text.lstrip("*"))
     before = [
         one for one in found[: places.start] if one.text not in room.before and not _is_byline(hit.chunk, one)
     ]
@@ -371,11 +368,10 @@ def _is_around(unit: Unit) -> bool:
 
 
 def _is_byline(chunk: Chunk, unit: Unit) -> bool:
-    """Return whether a unit says when a post was written and by whom, or who made its picture. The day of an
-    event is none: it is what visitors ask for."""
+    """Return whether a unit says when a post was written, which is known, and by whom, or who made a picture.
+    The day of an event is another one: it is what visitors ask for."""
     is_line = chunk.kind == POST and unit.kind is UnitKind.SENTENCE and len(unit.text) <= BYLINE
-    is_dated = is_line and not _SENTENCE_END.search(unit.text) and bool(day_in(unit.text))
-    return is_dated or _is_around(unit)
+    return (is_line and day_in(unit.text) == chunk.dated != "") or _is_around(unit)
 
 
 def _is_any(support: Support) -> bool:
