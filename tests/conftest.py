@@ -5,11 +5,13 @@ import os
 import shutil
 import sys
 
+import numpy as np
 import pytest
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 
 from server.__main__ import GARBAGE
+from server.models.embedded import EmbeddedEmbedder
 
 gc.disable()  # until pytest_collection_finish: what is imported and collected stays
 
@@ -25,6 +27,21 @@ _STATEMENTS: LRUCache = LRUCache(3000)
 SQLiteDialect_pysqlite.engine_created = lambda engine: setattr(engine, "_compiled_cache", _STATEMENTS)
 SQLiteDialect_pysqlite.__hash__ = lambda self: hash(type(self))
 SQLiteDialect_pysqlite.__eq__ = lambda self, other: type(self) is type(other)
+
+# Hundreds of tests crawl the same few pages: each process embeds each text once, which is most of what they compute.
+_embed = EmbeddedEmbedder._embed_one
+_embedded: dict = {}
+
+
+def _embed_once(self, text):
+    self._load()  # a model that cannot be loaded fails as ever
+    if text not in _embedded:
+        made = _embed(self, text)
+        _embedded[text] = made._replace(vector=np.array(made.vector, np.float32))  # an eighth of the memory
+    return _embedded[text]._replace(vector=_embedded[text].vector.tolist())
+
+
+EmbeddedEmbedder._embed_one = _embed_once
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 """The first is the same browser without its windows: a tab costs a fifth of the processor time."""
