@@ -306,6 +306,8 @@ def test_the_byline_of_a_post_is_left_out_but_not_the_day_of_an_event():
     line = "Jun 10, 2031 - Jane, Joe"
     assert shown(f"{line}\n\nJane Doe (CC BY 4.0)\n\n{says}", "post") == says
     assert shown(f"{line}\n\n{says}", "") == f"{line}\n\n{says}"
+    told = "On Jun 10, 2031 we trimmed it."
+    assert shown(f"{told}\n\n{says}", "post") == f"{told}\n\n{says}"
     event = "Saturday, 12 July 2031, 7 pm, Old Mill"
     assert shown(f"{event}\n\n{says}", "post") == f"{event}\n\n{says}"
     assert shown(f"{says}\n\nThe mill opens soon.", "post", "") == f"{says}\n\nThe mill opens soon."

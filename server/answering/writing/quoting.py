@@ -371,6 +371,7 @@ def _is_byline(chunk: Chunk, unit: Unit) -> bool:
     """Return whether a unit says when a post was written, which is known, and by whom, or who made a picture.
     The day of an event is another one: it is what visitors ask for."""
     is_line = chunk.kind == POST and unit.kind is UnitKind.SENTENCE and len(unit.text) <= BYLINE
+    is_line = is_line and not unit.text.endswith((".", "!", "?", "…"))
     return (is_line and day_in(unit.text) == chunk.dated != "") or _is_around(unit)
 
 
