@@ -20,6 +20,11 @@ from server.domain.sentences import main_first, plain_title
         ("3.5", "3.5"),
         ("403 Forbidden", "403 Forbidden"),
         ("A lamp for the bath", "A lamp for the bath"),
+        ("Q: Is it free?", "Is it free?"),
+        ("F: Ist es kostenlos?", "Ist es kostenlos?"),
+        ("P.O. box: can I use one?", "P.O. box: can I use one?"),
+        ("V2: what changed?", "V2: what changed?"),
+        ("Q: a letter", "Q: a letter"),
     ],
 )
 def test_a_title_is_said_without_its_number_and_the_name_of_the_site(title, plain):

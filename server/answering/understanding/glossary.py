@@ -78,17 +78,11 @@ def _stems(phrase: str, language: str) -> tuple[str, ...]:
 
 
 def _each_stem(lowered: Sequence[str], language: str) -> list[str]:
-    """Return the stem of each word, "" for function words, such as "c'est"."""
+    """Return the stem of each word, "" for function words."""
     stops = STOP_WORDS.get(language, frozenset())
     # The stemmer knows "l'hôtel", but not "l’hôtel", and the article only of Arabic words without signs.
     plain = [fold(word) if language == "ar" else word.replace("’", "'") for word in lowered]
-    bare = [one.rpartition("'")[2] for one in plain]
-    return [
-        ""
-        if word in stops or (len(own) > 2 and own in stops)
-        else stem(without_article(word, language), language)
-        for word, own in zip(plain, bare, strict=True)
-    ]
+    return ["" if word in stops else stem(without_article(word, language), language) for word in plain]
 
 
 def _scan(text: str, language: str) -> list[Found]:
