@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 from typing import NamedTuple
 from urllib.parse import urldefrag, urlsplit
 
@@ -341,11 +341,12 @@ def _below(chunk: Chunk, page: Sequence[Chunk]) -> str:
     first: dict[str, Chunk] = {}
     for one in takewhile(lambda one: _is_below(one, path), after):
         first.setdefault(one.heading_path[len(path)], one)
-    links = [
+    named = (
         sub_heading_link(one, len(path))
         for heading, one in first.items()
         if any(map(str.isalnum, heading)) and not command_in(heading)
-    ]
+    )
+    links = list(islice(named, MOST_BELOW + 1))  # a page may have thousands of headings
     rest = "\n\n…" if len(links) > MOST_BELOW else ""
     return "\n".join(f"- {link}" for link in links[:MOST_BELOW]) + rest if len(links) > 1 else ""
 
